@@ -7,7 +7,7 @@ public import Networking
 /// extension ContactEndpoint {
 ///     static let examples: [EndpointExample] = [
 ///         EndpointExample(ContactEndpoint.list(page: 1)),
-///         EndpointExample(ContactEndpoint.fetch(id: 7), answer: .json(Contact.sample), as: .json(Contact.self)),
+///         EndpointExample(ContactEndpoint.fetch(id: 7), response: .json(Contact.sample), as: .json(Contact.self)),
 ///     ]
 /// }
 ///
@@ -79,15 +79,15 @@ private struct Trial {
 
     func faults(of request: HTTPRequest) async -> [String] {
         var faults = Trial.formFaults(of: request) + example.memberFaults
-        if let answer = example.answer, let fault = await reading(answer) {
-            faults.append("its sample answer is not read: \(fault)")
+        if let response = example.response, let fault = await reading(response) {
+            faults.append("its sample response is not read: \(fault)")
         }
-        guard let refusal = example.refusal else { return faults }
-        if refusal.status.isSuccessful {
-            faults.append("its sample refusal has a successful status; expected a status of 400 or above")
+        guard let errorResponse = example.errorResponse else { return faults }
+        if errorResponse.status.isSuccessful {
+            faults.append("its sample error response has a successful status; expected a status of 400 or above")
         } else {
-            do { try example.readRefusal(refusal, to: request, settings.decoder ?? JSONDecoder()) } catch {
-                faults.append("its sample refusal is not read as the endpoint's server error: \(error)")
+            do { try example.readErrorResponse(errorResponse, to: request, settings.decoder ?? JSONDecoder()) } catch {
+                faults.append("its sample error response is not read as the endpoint's server error: \(error)")
             }
         }
         return faults
@@ -110,9 +110,9 @@ private struct Trial {
         return stub.requests[0]
     }
 
-    private func reading(_ answer: StubResponse) async -> (any Error)? {
+    private func reading(_ response: StubResponse) async -> (any Error)? {
         do {
-            try await example.send(through: StubTransport { _ in answer }, environment, settings)
+            try await example.send(through: StubTransport { _ in response }, environment, settings)
             return nil
         } catch { return error }
     }

@@ -6,36 +6,38 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
     /// The endpoint with its example values.
     public let endpoint: any Endpoint
     /// A sample response that the endpoint must be able to read. Default: nil, no sample.
-    public let answer: StubResponse?
+    public let response: StubResponse?
     /// A sample error response that the endpoint must be able to read as its server error. Default: nil, no sample.
-    public let refusal: StubResponse?
+    public let errorResponse: StubResponse?
     private let read: @Sendable (NetworkService) async throws -> Void
-    private let readRefusal: @Sendable (HTTPResponse, JSONDecoder) throws -> Void
+    private let readErrorResponse: @Sendable (HTTPResponse, JSONDecoder) throws -> Void
 
-    /// Creates an example of an endpoint whose response is read by a converter. If `answer` is nil, no response is
+    /// Creates an example of an endpoint whose response is read by a converter. If `response` is nil, no response is
     /// read.
     public init<Value: Sendable>(
-        _ endpoint: some Endpoint, answer: StubResponse?, as converter: ResponseConverter<Value>
+        _ endpoint: some Endpoint, response: StubResponse?, as converter: ResponseConverter<Value>
     ) {
         self.endpoint = endpoint
-        self.answer = answer
-        refusal = nil
+        self.response = response
+        errorResponse = nil
         read = { _ = try await $0.request(endpoint, as: converter) }
-        readRefusal = { _, _ in }
+        readErrorResponse = { _, _ in }
     }
 
     /// Creates an example without a sample response. A ``StubTransport`` returns 204 for it.
     public init(_ endpoint: some Endpoint) {
-        self.init(endpoint, answer: nil, as: .void)
+        self.init(endpoint, response: nil, as: .void)
     }
 
     /// Creates an example of an endpoint that declares the types of its result and its error.
-    public init<Call: TypedEndpoint>(_ endpoint: Call, answer: StubResponse? = nil, refusal: StubResponse? = nil) {
+    public init<Call: TypedEndpoint>(
+        _ endpoint: Call, response: StubResponse? = nil, errorResponse: StubResponse? = nil
+    ) {
         self.endpoint = endpoint
-        self.answer = answer
-        self.refusal = refusal
+        self.response = response
+        self.errorResponse = errorResponse
         read = { _ = try await $0.request(endpoint) as Call.ResponseValue }
-        readRefusal = { _ = try $0.read(as: endpoint.errorConverter(decoder: $1)) }
+        readErrorResponse = { _ = try $0.read(as: endpoint.errorConverter(decoder: $1)) }
     }
 
     /// The type of the endpoint and its enum case, without its values, because they may be secret.
@@ -62,14 +64,16 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
             guard let name = child.label, let wanted = members[name], type(of: child.value) != wanted else {
                 return nil
             }
-            return "its `\(name)` is a \(type(of: child.value)), so the default is used; make it a \(wanted)"
+            return "its `\(name)` has the type \(type(of: child.value)), so the default is used; expected \(wanted)"
         }
     }
 
     /// Reads the sample error response with the error converter of the endpoint.
-    func readRefusal(_ refusal: StubResponse, to request: HTTPRequest, _ decoder: JSONDecoder) throws {
-        try readRefusal(
-            HTTPResponse(refusal.status, headers: refusal.headers, content: .data(refusal.body), to: request), decoder)
+    func readErrorResponse(_ errorResponse: StubResponse, to request: HTTPRequest, _ decoder: JSONDecoder) throws {
+        try readErrorResponse(
+            HTTPResponse(
+                errorResponse.status, headers: errorResponse.headers, content: .data(errorResponse.body), to: request),
+            decoder)
     }
 
     func send(
@@ -92,16 +96,16 @@ extension StubTransport {
     ///
     /// - Throws: The error of an endpoint whose request cannot be created.
     public convenience init(examples: [EndpointExample], in environment: NetworkEnvironment) async throws {
-        var answers: [(HTTPMethod, URL, StubResponse)] = []
+        var responses: [(HTTPMethod, URL, StubResponse)] = []
         for example in examples {
             let recording = StubTransport { _ in .failure(.notConnected) }
             do { try await example.send(through: recording, environment, RequestSettings()) } catch {
                 if recording.requests.isEmpty { throw error }
             }
             let request = recording.requests[0]
-            answers.append((request.method, request.url, example.answer ?? .status(.noContent)))
+            responses.append((request.method, request.url, example.response ?? .status(.noContent)))
         }
-        let all = answers
+        let all = responses
         self.init { request in
             all.first { $0.0 == request.method && $0.1 == request.url }?.2
                 ?? .failure(NetworkError(.noStubRule, reason: "no example matches this request", request: request))

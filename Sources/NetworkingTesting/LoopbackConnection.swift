@@ -183,21 +183,27 @@ extension LoopbackConnection {
     }
 
     private func readChunk() -> Data? {
-        guard let line = readLine(), let size = Int(line.prefix { $0 != ";" }, radix: 16), (0..<1 << 30).contains(size),
-            fillBuffer(to: size + 2)
-        else {
-            isTruncated = true
-            body = .none
-            return nil
+        guard let line = readLine(), let size = Int(line.prefix { $0 != ";" }, radix: 16), (0..<1 << 30).contains(size)
+        else { return endTruncated() }
+        if size == 0 {
+            // Trailer fields may follow. They are ignored.
+            while let trailer = readLine() {
+                guard trailer.isEmpty else { continue }
+                body = .none
+                return nil
+            }
+            return endTruncated()
         }
+        guard fillBuffer(to: size + 2) else { return endTruncated() }
         let chunk = takeBuffer(size)
-        guard size > 0 else {
-            buffer = Data(buffer.dropFirst(2))
-            body = .none
-            return nil
-        }
         buffer = Data(buffer.dropFirst(2))
         return chunk
+    }
+
+    private func endTruncated() -> Data? {
+        isTruncated = true
+        body = .none
+        return nil
     }
 
     private func readLine() -> String? {

@@ -59,9 +59,9 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
     ///   - method: The method. Nil matches every method.
     ///   - path: The whole path, percent-encoded and without a query: the path of the base URL, then the path of the
     ///     endpoint, such as `/v1/users/7`. A segment such as `:id` matches any segment. Nil matches every path.
-    ///   - answers: The responses. Each request gets the next response; the last response is repeated.
-    public func on(_ method: HTTPMethod?, _ path: String?, _ answers: StubResponse...) {
-        add(Rule(method: method, path: path, answers: answers.map { answer in { _ in answer } }))
+    ///   - responses: The responses. Each request gets the next response; the last response is repeated.
+    public func on(_ method: HTTPMethod?, _ path: String?, _ responses: StubResponse...) {
+        add(Rule(method: method, path: path, answers: responses.map { response in { _ in response } }))
     }
 
     /// Adds a rule that calls a closure for its responses.

@@ -86,7 +86,7 @@ final class RequestPipeline: Sendable {
             return response
         } catch {
             let refusal = (error as? NetworkError)?.largeRefusal
-            permit.release(refusal.map { .answered($0) } ?? .failed(error))
+            permit.release(refusal.map { .responded($0) } ?? .failed(error))
             try refusal?.refused(by: settings.validators ?? .standard)
             throw error
         }
@@ -189,17 +189,17 @@ extension RequestPipeline {
         let meter = settings.progress ?? events?.makeMeter(on: client.clock)
         if let meter { events?.observe(meter) }
         if requirements.target == .stream { meter?.expectStream() }
-        var wasAnswered = false
+        var hasResponse = false
         defer {
             scope.detach()
             client.calls.leave(scope)
-            meter?.finish(wasAnswered: wasAnswered)
+            meter?.finish(hasResponse: hasResponse)
         }
         let outcome = try await CallPosition.$current.withValue(.inside(scope)) {
             var call = RequestCall(self, in: scope, reporting: events, meter: meter)
             return try await run(&call, reading)
         }
-        wasAnswered = true
+        hasResponse = true
         return outcome
     }
 

@@ -31,9 +31,9 @@ struct EndpointContractTests {
     @Test("Valid examples pass the check, and a stub can be created from them")
     func good() async throws {
         let examples = [
-            EndpointExample(Get(), answer: .text("seven"), as: .string),
+            EndpointExample(Get(), response: .text("seven"), as: .string),
             EndpointExample(
-                Login(), answer: .json(["token": "t"]), refusal: .json(["code": 7], status: .conflict)),
+                Login(), response: .json(["token": "t"]), errorResponse: .json(["code": 7], status: .conflict)),
             EndpointExample(Get(path: "users", method: .post, body: .json(["a": 1]))),
         ]
         try await EndpointContract.check(examples, in: environment)
@@ -65,16 +65,16 @@ struct EndpointContractTests {
     @Test("A sample that cannot be read is reported, for responses and for refusals")
     func samples() async {
         #expect(
-            await faults(EndpointExample(Login(), answer: .text("no"))).first?.contains("sample answer is not read")
+            await faults(EndpointExample(Login(), response: .text("no"))).first?.contains("sample response is not read")
                 == true)
         #expect(
-            await faults(EndpointExample(Login(), refusal: .text("no", status: .conflict))).first?
-                .contains("sample refusal is not read") == true)
+            await faults(EndpointExample(Login(), errorResponse: .text("no", status: .conflict))).first?
+                .contains("sample error response is not read") == true)
         #expect(
-            await faults(EndpointExample(Login(), refusal: .json(["token": "t"]))).first?.contains("status of 400")
+            await faults(EndpointExample(Login(), errorResponse: .json(["token": "t"]))).first?.contains("status of 400")
                 == true)
         #expect(await faults().count == 1, "a contract without examples has a fault")
-        #expect(await faults(EndpointExample(Get(), answer: .text("x"), as: .json([Int].self))).count == 1)
+        #expect(await faults(EndpointExample(Get(), response: .text("x"), as: .json([Int].self))).count == 1)
     }
 
     @Test("The contract finds a member of the wrong type; Swift would silently use the protocol's default instead")
@@ -88,7 +88,7 @@ struct EndpointContractTests {
             try await EndpointContract.check([EndpointExample(Wrong())], in: Fixture.environment)
         }
         let text = breach?.localizedDescription ?? ""
-        #expect(text.contains("`method` is a String") && text.contains("make it a HTTPMethod"), "\(text)")
-        #expect(text.contains("`body` is a Optional<HTTPBody>"), "\(text)")
+        #expect(text.contains("`method` has the type String") && text.contains("expected HTTPMethod"), "\(text)")
+        #expect(text.contains("`body` has the type Optional<HTTPBody>"), "\(text)")
     }
 }

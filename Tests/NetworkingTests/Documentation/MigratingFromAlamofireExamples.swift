@@ -122,12 +122,12 @@ private enum AlamofireGuide {
         // snippet.stubbing
         let examples = [
             EndpointExample(
-                UserTarget.user(7), answer: .json(["name": "Ada"]),
+                UserTarget.user(7), response: .json(["name": "Ada"]),
                 as: .json([String: String].self))
         ]  // sampleData
         let stub = try await StubTransport(examples: examples, in: environment)
         let users = UserService(environment: environment) { $0.transport = stub }
-        // Checks that each endpoint can be built, and each answer read.
+        // Checks that each endpoint can be built, and each response read.
         try await EndpointContract.check(examples, in: environment)
         // snippet.end
         _ = users

@@ -129,7 +129,7 @@ private enum IONessGuide {
             .status(200..<201), .headers(containing: ["X-Version": "2"]),
             .headers(lacking: ["X-Debug": "1"]),
             ResponseValidator {
-                $0.data.isEmpty ? .invalid("the answer is empty") : .valid
+                $0.data.isEmpty ? .invalid("the response is empty") : .valid
             },
         ]
         let lenient: [ResponseValidator] = []  // accepts every status

@@ -5,6 +5,27 @@ import Testing
 
 @Suite("Headers")
 struct HeaderTests {
+    @Test(
+        "A shown field has no user and password of any of its URLs",
+        arguments: [
+            ("Location", "https://u:p@a.example/x", "https://a.example/x"),
+            (
+                "Link", "<https://a.example/>; rel=\"next\", <https://u:p@b.example/>; rel=\"last\"",
+                "<https://a.example/>; rel=\"next\", <https://b.example/>; rel=\"last\""
+            ),
+            ("Refresh", "5; url=//u@x:p@a.example/", "5; url=//a.example/"),
+            ("Link", "<https://a.example/?t=1>; rel=next, <//u:p@b.example>", "<https://a.example/?<redacted>"),
+        ] as [(HTTPHeader.Name, String, String)])
+    func shownURLs(name: HTTPHeader.Name, value: String, shown: String) {
+        #expect("\(HTTPHeader(name, value))" == "\(name): \(shown)")
+    }
+
+    @Test("Content-Length is read if it is a number of bytes", arguments: ["+5", "-5", " 5", "5,5", "", "0x5", "9e9"])
+    func contentLength(value: String) {
+        #expect(HTTPHeaders([HTTPHeader(.contentLength, value)]).contentLength == nil)
+        #expect(HTTPHeaders([HTTPHeader(.contentLength, "5")]).contentLength == 5)
+    }
+
     @Test("Names are case-insensitive and keep their order; the last value and spelling win", .row("R-16"))
     func names() {
         var headers: HTTPHeaders = ["X-B": "1", "x-a": "2", "X-A": "3"]

@@ -28,7 +28,7 @@ struct CircuitBreakerTests {
     }
 
     private func answer(_ status: HTTPStatus) -> AdmissionPermit.Outcome {
-        .answered(HTTPResponse(status, to: request))
+        .responded(HTTPResponse(status, to: request))
     }
 
     private var isRefused: Bool {

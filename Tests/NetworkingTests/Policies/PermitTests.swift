@@ -165,7 +165,7 @@ struct PermitTests {
             func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
                 outcomes.change { all in
                     switch outcome {
-                    case .answered(let response): all.append("answered \(response.status.code)")
+                    case .responded(let response): all.append("responded \(response.status.code)")
                     case .failed(let error): all.append("failed \(NetworkError.wrapping(error).kind.description)")
                     case .notSent: all.append("not sent")
                     }
@@ -196,7 +196,7 @@ struct PermitTests {
                 .get("whole"), as: file("whole"), with: RequestSettings(validators: [.status([.created])]))
         }
         _ = try await service.request(.get("whole"), as: file("whole"))
-        #expect(outcomes.value == ["failed connectionLostAfterHead", "answered 200", "answered 200"])
+        #expect(outcomes.value == ["failed connectionLostAfterHead", "responded 200", "responded 200"])
     }
 }
 

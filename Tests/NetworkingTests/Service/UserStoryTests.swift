@@ -29,10 +29,10 @@ private enum Notes {
     }
 
     static let examples = [
-        EndpointExample(Fetch(id: 7), answer: .json(Note(id: 7, text: "milk"))),
+        EndpointExample(Fetch(id: 7), response: .json(Note(id: 7, text: "milk"))),
         EndpointExample(
-            Add(text: "eggs"), answer: .json(Note(id: 8, text: "eggs"), status: .created),
-            refusal: .json(Rejection(reason: "too long"), status: .unprocessableContent)),
+            Add(text: "eggs"), response: .json(Note(id: 8, text: "eggs"), status: .created),
+            errorResponse: .json(Rejection(reason: "too long"), status: .unprocessableContent)),
     ]
 }
 

@@ -153,9 +153,9 @@ public final class ProgressMeter: Sendable {
 
     /// Notes the end of the call. No more bytes are transferred, unless the caller reads the body as a stream.
     ///
-    /// - Parameter wasAnswered: Whether the call returned a response. A failed call returns no body to the caller.
-    func finish(wasAnswered: Bool = true) {
-        if !(wasAnswered && state.withLock { $0.isStream }) { end() }
+    /// - Parameter hasResponse: Whether the call returned a response. A failed call returns no body to the caller.
+    func finish(hasResponse: Bool = true) {
+        if !(hasResponse && state.withLock { $0.isStream }) { end() }
     }
 
     /// Notes that the body that the caller reads as a stream has ended or was released.

@@ -63,14 +63,11 @@ extension HTTPHeader: RedactedReflectable {
     /// `Name: value`. `<redacted>` replaces a value that is not known to be harmless.
     var redactedDescription: String { "\(name): \(isSensitive ? "<redacted>" : shownValue)" }
 
-    /// The value if it is harmless. A URL is shown without user, password, query and fragment.
+    /// The value if it is harmless. A URL is shown without user, password, query and fragment. The text ends at the
+    /// first query or fragment.
     private var shownValue: String {
         guard HTTPHeader.namesOfURLs.contains(name) else { return name.isHarmless ? value : "<redacted>" }
-        var shown = value.prefix { $0 != "?" && $0 != "#" }
-        if let start = shown.range(of: "//")?.upperBound {
-            let authority = shown[start...].prefix { $0 != "/" }
-            if let end = authority.lastIndex(of: "@") { shown.removeSubrange(start...end) }
-        }
+        let shown = value.prefix { $0 != "?" && $0 != "#" }.replacing(/\/\/[^\/<>\s]*@/, with: "//")
         return String(shown) + (value.contains { $0 == "?" } ? "?<redacted>" : "")
     }
 

@@ -190,7 +190,7 @@ extension HTTPHeaders {
 
     /// The number of bytes of `Content-Length`; nil if the field is missing or not a number.
     public var contentLength: Int? {
-        get { self[.contentLength].flatMap { Int($0) } }
+        get { self[.contentLength].flatMap { $0.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? Int($0) : nil } }
         set { self[.contentLength] = newValue.map(String.init) }
     }
 

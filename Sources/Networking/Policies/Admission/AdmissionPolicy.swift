@@ -32,7 +32,7 @@ extension AdmissionPermit {
     /// The result of an attempt.
     public enum Outcome: Sendable {
         /// The attempt ended with a response of any status.
-        case answered(HTTPResponse)
+        case responded(HTTPResponse)
         /// The attempt ended without a response, or with an incomplete one.
         case failed(any Error)
         /// The request was not sent.
@@ -44,7 +44,7 @@ extension AdmissionPermit.Outcome {
     /// The response. If its body was lost, the response contains only the head.
     var response: HTTPResponse? {
         switch self {
-        case .answered(let response): response
+        case .responded(let response): response
         case .failed(let error): (error as? NetworkError)?.response
         case .notSent: nil
         }

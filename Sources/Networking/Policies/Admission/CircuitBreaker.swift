@@ -164,7 +164,7 @@ extension AdmissionPermit.Outcome {
     /// The judgement of the outcome and, after redirects, the origin to which the judgement applies.
     fileprivate var judgement: (CircuitMachine.Judgement, ofTarget: HTTPOrigin?) {
         switch self {
-        case .answered(let response):
+        case .responded(let response):
             return (
                 CircuitMachine.Judgement(response.status), response.redirects.isEmpty ? nil : response.request.origin
             )

@@ -164,9 +164,9 @@ package final class Permit: TransferPermit {
     /// Not inlined: the outcome is large and must not be in the frame of the function that waits for the response.
     @inline(never)
     func release(after response: HTTPResponse) {
-        guard response.source == .cache else { return release(.answered(response.withoutStream)) }
+        guard response.source == .cache else { return release(.responded(response.withoutStream)) }
         switch response.replaced {
-        case .success(let received): release(.answered(received))
+        case .success(let received): release(.responded(received))
         case .failure(let error): release(.failed(error))
         case nil: release(.notSent)  // a stored response says nothing about the server, the token or the load
         }

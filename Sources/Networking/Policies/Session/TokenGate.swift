@@ -47,7 +47,7 @@ struct TokenGate: StagedAdmissionPolicy {
 
     /// Receives the response and checks whether the server refused the token.
     func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
-        if case .answered(let response) = outcome { _ = supervisor.judge(response) }
+        if case .responded(let response) = outcome { _ = supervisor.judge(response) }
     }
 }
 

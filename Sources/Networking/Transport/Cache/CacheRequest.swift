@@ -68,7 +68,7 @@ package struct CacheRequest: Sendable {
 
     /// Whether a 304 response applies to the caller's own condition. It does not apply if it has an entity tag that is
     /// not in the caller's `If-None-Match` (section 4.3.2).
-    func isAnswered(by response: HTTPResponse) -> Bool {
+    func isSatisfied(by response: HTTPResponse) -> Bool {
         guard let tag = response.headers[.eTag], let tags = request.headers[.ifNoneMatch], tags != "*" else {
             return true
         }

@@ -135,7 +135,7 @@ public final class ResponseCache: Sendable {
         {
             let mayRemain = stored.refresh(by: response, to: asked, at: received, fresh)
             mayRemain ? keepRefreshed(stored, asked, exchange) : keep(nil, asked, exchange)
-            guard isValidating || !asked.isAnswered(by: response) else { return response }
+            guard isValidating || !asked.isSatisfied(by: response) else { return response }
             return stored.response(to: asked, at: received, .revalidated)?.settingCookies(of: response) ?? response
         }
         if asked.request.method == .head {
