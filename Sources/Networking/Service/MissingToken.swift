@@ -19,11 +19,13 @@ extension HTTPRequest {
         guard !allHeaders.contains(where: \.isSensitive), url.user == nil,
             let resolved = self[attachment: ResolvedEndpoint.self]
         else { return nil }
-        if resolved.authorizationType == .none { return "the authorizationType of endpoint and service is none" }
+        if resolved.authorizationType == .none {
+            return "the authorizationType of the endpoint and the service is none"
+        }
         guard self[attachment: CallSession.self] != nil else { return "the service has no session (authorizedBy:)" }
         // The session's adapter adds this attachment even if the session has no token.
         guard self[attachment: CarriedToken.self] == nil else { return "the session has no token" }
         if admission == .refresh { return "the requests of a token refresh carry no token" }
-        return isForeign ? "it went to another origin than the environment's" : nil
+        return isForeign ? "the request went to another origin than that of the environment" : nil
     }
 }

@@ -65,7 +65,8 @@ final class RequestPipeline: Sendable {
     /// Creates the request of the endpoint.
     func makeRequest() throws -> HTTPRequest {
         if let total = settings.timeouts.total, total <= .zero {
-            throw NetworkError(.invalidRequest, reason: "total timeout: it is not greater than zero")
+            throw NetworkError(
+                .invalidRequest, reason: "total timeout: expected more than zero, found \(total.shortText)")
         }
         var request = try client.makeRequest(endpoint, settings)
         requirements.applyHeaders(to: &request)

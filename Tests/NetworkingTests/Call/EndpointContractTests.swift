@@ -71,7 +71,8 @@ struct EndpointContractTests {
             await faults(EndpointExample(Login(), errorResponse: .text("no", status: .conflict))).first?
                 .contains("sample error response is not read") == true)
         #expect(
-            await faults(EndpointExample(Login(), errorResponse: .json(["token": "t"]))).first?.contains("status of 400")
+            await faults(EndpointExample(Login(), errorResponse: .json(["token": "t"]))).first?.contains(
+                "status of 400")
                 == true)
         #expect(await faults().count == 1, "a contract without examples has a fault")
         #expect(await faults(EndpointExample(Get(), response: .text("x"), as: .json([Int].self))).count == 1)

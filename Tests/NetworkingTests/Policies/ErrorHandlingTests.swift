@@ -50,7 +50,7 @@ struct ErrorHandlingTests {
     @Test(
         "The error of a 401 without a token says why there was no token",
         arguments: [
-            ("none", "the authorizationType of endpoint and service is none"),
+            ("none", "the authorizationType of the endpoint and the service is none"),
             ("no session", "the service has no session (authorizedBy:)"), ("no token", "the session has no token"),
         ])
     func withoutToken(situation: String, reason: String) async throws {
@@ -87,7 +87,7 @@ struct ErrorHandlingTests {
         #expect(await reason(session, "https://cdn.example.com/a") == words + "the session has no token")
         #expect(
             await reason(session, "https://other.example.com/a") == words
-                + "it went to another origin than the environment's")
+                + "the request went to another origin than that of the environment")
         #expect(await reason(session, "https://user:secret@api.example.com/a") == nil)
 
         let refreshing = Box<String?>(nil)

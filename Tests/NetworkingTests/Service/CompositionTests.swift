@@ -227,7 +227,10 @@ struct CompositionTests {
         let mistakes: [(NetworkService, Item, String)] = [
             (service, Item(path: "a/\("")"), "path: an interpolated segment is empty (Item, GET /a/{})"),
             (service, Item(path: "https://other.example/x"), "path: expected a path, found a URL; set `baseURL`"),
-            (service, Item(method: .post, idempotencyKey: .value("")), "idempotency key: it is empty"),
+            (
+                service, Item(method: .post, idempotencyKey: .value("")),
+                "idempotency key: expected a text, found an empty one"
+            ),
             (nowhere, Item(), "NetworkEnvironment(baseURL:) (Item, GET /item)"),
         ]
         for (service, item, words) in mistakes {

@@ -40,7 +40,9 @@ struct EndpointRequest {
             authorizationType: settings.authorizationType == .inherited ? .none : settings.authorizationType,
             home: server.home, query: environment.value.query)
         if !request.headers.contains(.idempotencyKey), let key = settings.idempotencyKey?.value(using: random) {
-            guard !key.isEmpty else { throw NetworkError(.invalidRequest, reason: "idempotency key: it is empty") }
+            guard !key.isEmpty else {
+                throw NetworkError(.invalidRequest, reason: "idempotency key: expected a text, found an empty one")
+            }
             request.headers.append(HTTPHeader(.idempotencyKey, key))
         }
         do { request.body = try body(parameters, method).encoded(by: settings.encoder ?? JSONEncoder()) } catch let

@@ -53,7 +53,7 @@ public final class BackoffGate: StagedAdmissionPolicy {
             if let deadline = CallScope.current?.deadline, deadline.remaining <= wait {
                 throw NetworkError(
                     .deadlineTimedOut,
-                    reason: "the host requests a wait of \(wait.shortText), which ends after the call's deadline"
+                    reason: "the host requests a wait of \(wait.shortText), which would end after the call's deadline"
                 )
             }
             try await clock.wait(for: wait)

@@ -4,8 +4,9 @@ public import Foundation
 /// 9111](https://www.rfc-editor.org/rfc/rfc9111).
 ///
 /// A stored response is used only for requests with the same URL, the same values of the fields that its `Vary` names,
-/// and the same credentials, including credentials that adapters add. A service has no cache unless one is set:
-/// `$0.cache = ResponseCache()`. All methods can be called from any thread.
+/// and the same credentials, including credentials that adapters add. All tokens of one session of an
+/// ``AccessTokenSupervisor`` are equal. A service has no cache unless one is set: `$0.cache = ResponseCache()`. All
+/// methods can be called from any thread.
 public final class ResponseCache: Sendable {
     /// The maximum size in bytes of the responses in memory. When it is exceeded, the responses of the least recently
     /// used URLs are removed first.

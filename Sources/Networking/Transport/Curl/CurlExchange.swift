@@ -161,7 +161,8 @@
             sends += 1
             if sends > 1, hasReceived {
                 failure = NetworkError(
-                    .connectionLostAfterHead, reason: "the server requires another form of the request")
+                    .connectionLostAfterHead,
+                    reason: "the server rejected the form of the request after it had begun to respond")
                 return Int32(CCURL_PREREQFUNC_ABORT)
             }
             // The bytes of the body that libcurl had read but not sent are lost with the first connection.

@@ -143,7 +143,8 @@
             if httpVersions == .http2, library.has(.repeatsRequests) {
                 throw NetworkError(
                     .invalidRequest,
-                    reason: "httpVersions: expected HTTP/1.1 to be allowed, because this libcurl may send a POST twice")
+                    reason: "httpVersions: expected .http1 or .preferHTTP2, found .http2; this version of libcurl may "
+                        + "send a POST twice over HTTP/2")
             }
         }
 

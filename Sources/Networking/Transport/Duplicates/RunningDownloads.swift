@@ -108,7 +108,7 @@ final class RunningDownload: Sendable {
 
     private func waiting<Value: Sendable>(_ work: () async throws -> Value) async throws -> Value {
         do { return try await PauseGate.passing(gate, work) } catch {
-            guard !gate.isPaused else { throw SharedTransfer.superseded("a newer equal download replaced it") }
+            guard !gate.isPaused else { throw SharedTransfer.superseded("a newer equal download replaced this one") }
             throw error
         }
     }

@@ -163,7 +163,7 @@ final class SharedTransfer: Sendable {
         for observer in ended.observers { observer(outcome) }
     }
 
-    static let isReplaced = "a newer equal request replaced it"
+    static let isReplaced = "a newer equal request replaced this one"
 
     static func superseded(_ reason: String) -> NetworkError {
         NetworkError(.cancelled, reason: reason)
