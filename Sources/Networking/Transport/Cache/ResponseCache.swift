@@ -10,10 +10,10 @@ public import Foundation
 public final class ResponseCache: Sendable {
     /// The maximum size in bytes of the responses in memory. When it is exceeded, the responses of the least recently
     /// used URLs are removed first.
-    private let capacity: Int
+    let capacity: Int
     let date: @Sendable () -> Date
-    private let heuristicFreshness: Double
-    private let state = Locked(CachePages())
+    let heuristicFreshness: Double
+    let state = Locked(CachePages())
     let revalidations = CacheRevalidations()
     private let directory: CacheDirectory?
     /// Whether responses to requests with credentials are also stored in the directory.
@@ -94,7 +94,7 @@ public final class ResponseCache: Sendable {
     }
 
     /// Returns the directory that stores the responses to a request; nil for memory.
-    private func directory(for request: HTTPRequest) -> CacheDirectory? {
+    func directory(for request: HTTPRequest) -> CacheDirectory? {
         guard let directory, storesCredentials || !request.headersWithCredentials.contains(where: \.mayIdentifyUser)
         else {
             return nil
@@ -115,136 +115,6 @@ public final class ResponseCache: Sendable {
         let key = CachePages.key(request.url)
         if let directory = directory(for: request) { return directory.remove(response, at: key) }
         state.withLock { $0.remove(response, at: key) }
-    }
-
-    /// Updates the stored responses of a URL from a response of the server, and returns the response for the caller.
-    ///
-    /// - Parameters:
-    ///   - stored: The stored response that the cache had for the request before the request was sent.
-    ///   - isValidating: Whether the request was made conditional to validate `stored`.
-    ///   - requested: The time at which the request was sent.
-    func receive(
-        _ response: HTTPResponse, to asked: CacheRequest, _ stored: CachedResponse?, _ isValidating: Bool,
-        requested: Date, _ exchange: CacheExchange
-    ) -> HTTPResponse {
-        let received = date()
-        let fresh = { [heuristicFreshness] (status: HTTPStatus, headers: HTTPHeaders) in
-            CacheFreshness(status, headers, requested: requested, received: received, heuristic: heuristicFreshness)
-        }
-        if var stored, response.status == .notModified,
-            isValidating ? stored.part == nil && stored.isConfirmed(by: response) : stored.isNamed(by: response)
-        {
-            let mayRemain = stored.refresh(by: response, to: asked, at: received, fresh)
-            mayRemain ? keepRefreshed(stored, asked, exchange) : keep(nil, asked, exchange)
-            guard isValidating || !asked.isSatisfied(by: response) else { return response }
-            return stored.response(to: asked, at: received, .revalidated)?.settingCookies(of: response) ?? response
-        }
-        if asked.request.method == .head {
-            guard var stored = stored ?? self.response(to: asked.request), response.status == .ok else {
-                return response
-            }
-            let mayRemain =
-                stored.isDescribed(by: response) && stored.refresh(by: response, to: asked, at: received, fresh)
-            mayRemain ? keepRefreshed(stored, asked, exchange) : keep(nil, asked, exchange)
-            return response
-        }
-        let freshness = fresh(response.status, response.headers)
-        let new = CachedResponse(response, to: asked, freshness)
-        if response.status == .partialContent {
-            guard let new else { return response }
-            if var combined = stored, combined.combine(with: new, to: asked, fresh) {
-                keep(combined, asked, exchange)
-                guard asked.range == nil else { return response }
-                return combined.response(to: asked, at: received, .network) ?? response
-            }
-            if stored == nil || stored?.part != nil { keep(new, asked, exchange) }
-            return response
-        }
-        if case .stream(let body) = response.content, let new, new.isWorthStoring {
-            var response = response
-            response.content = .stream(storing(body, of: new, asked, exchange))
-            return response
-        }
-        // A response that has another status and cannot be stored does not change the stored response.
-        if new != nil || response.status.isSuccessful || [404, 410].contains(response.status.code) {
-            keep(response.content.isStream ? nil : new, asked, exchange)
-        }
-        return response
-    }
-
-    private func keep(
-        _ response: CachedResponse?, _ asked: CacheRequest, _ exchange: CacheExchange,
-        written: CacheFileWriter? = nil
-    ) {
-        let place = exchange.place
-        guard let directory = directory(for: asked.request) else {
-            return state.withLock { $0.keep(response, to: asked.request, place, capacity) }
-        }
-        // The directory detects the removals of other processes by their times. The removals of this process are
-        // detected here, without a clock.
-        guard state.withLock({ $0.isCurrent(place) }) else { return }
-        directory.keep(response, to: asked.request, at: place.key, order: place.id, written: written)
-    }
-
-    /// Stores a response with new header fields. If it cannot be written, the old response remains in the cache,
-    /// because it is still valid.
-    private func keepRefreshed(_ response: CachedResponse, _ asked: CacheRequest, _ exchange: CacheExchange) {
-        guard let directory = directory(for: asked.request) else { return keep(response, asked, exchange) }
-        guard let file = directory.write(response, at: exchange.place.key) else { return }
-        keep(response, asked, exchange, written: file)
-    }
-
-    /// Returns a body with the same bytes as the given one. When a reader has read the returned body to the end, the
-    /// response is stored with these bytes.
-    private func storing(
-        _ body: IncomingBody, of response: CachedResponse, _ asked: CacheRequest, _ exchange: CacheExchange
-    ) -> IncomingBody {
-        let copy: CacheCopy
-        if let directory = directory(for: asked.request) {
-            guard let file = directory.writer(response, at: exchange.place.key) else {
-                keep(nil, asked, exchange)  // the stored response is no longer the server's current one
-                return body
-            }
-            copy = CacheCopy(.file(file))
-        } else {
-            copy = CacheCopy(.data(Data()), limit: capacity / 8)
-        }
-        return body.pulled { [self] pull in
-            let chunk: Data?
-            do { chunk = try await pull() } catch {
-                copy.abandon()
-                throw error
-            }
-            if let chunk {
-                // The stored response is no longer the server's current one.
-                if !copy.append(chunk) { keep(nil, asked, exchange) }
-                return chunk
-            }
-            switch copy.complete() {
-            case .data(let data):
-                var response = response
-                response.body = .data(data)
-                keep(response, asked, exchange)
-            case .file(let file): keep(response, asked, exchange, written: file)
-            case nil: keep(nil, asked, exchange)
-            }
-            return nil
-        }
-    }
-}
-
-extension HTTPResponse.Content {
-    fileprivate var isStream: Bool {
-        if case .stream = self { true } else { false }
-    }
-}
-
-extension HTTPResponse {
-    /// Returns the response with the cookies that another response sets.
-    fileprivate func settingCookies(of other: HTTPResponse) -> HTTPResponse {
-        var response = self
-        for cookie in other.headers.values(for: .setCookie) { response.headers.append(HTTPHeader(.setCookie, cookie)) }
-        return response
     }
 }
 
