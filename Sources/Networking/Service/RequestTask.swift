@@ -59,8 +59,8 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
 
     /// Creates a task that waits for other tasks.
     ///
-    /// - Parameter callbacks: The callbacks of the source, if the new task represents the same call. The observers of
-    ///   the call are then notified of the end of the call after the callbacks of both tasks have run.
+    /// - Parameter callbacks: The callbacks of the source, if the new task represents the same call as its source. The
+    ///   observers of the call are notified of its end only after the callbacks of both tasks have run.
     convenience init(
         of endpoint: any Endpoint, track: CallTrack,
         callbacks: PendingCallbacks = PendingCallbacks(), waitingFor sources: [TaskInterest]
@@ -90,8 +90,8 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
 
     deinit {
         // A task that waits for this task, and an observer of this task, retain it. If this task is released before it
-        // has settled, nothing is interested in its outcome any longer: for example, its followers have begun to follow
-        // another task (see `Successor`).
+        // has settled, nothing needs its outcome any longer. This happens when the tasks that take over its outcome
+        // have changed to another task (see `Successor`).
         interest.finish()
     }
 
@@ -101,9 +101,9 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         get async throws { try await response.value }
     }
 
-    /// The value and its response. Reading this property waits for the end of the call. The response of a derived task
-    /// is the last response from which its value was derived. If the Swift task that waits is cancelled, only the wait
-    /// ends; the call continues.
+    /// The value and its response. Reading this property waits for the end of the call. For a task that `map`,
+    /// `flatMap` or another combining method has created, this is the last response that contributed to its value. If
+    /// the Swift task that waits is cancelled, only the wait ends; the call continues.
     public var response: Response<Value> {
         get async throws {
             interest.join()

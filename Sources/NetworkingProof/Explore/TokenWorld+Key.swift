@@ -1,9 +1,10 @@
 import Foundation
 import Networking
 
-// The bytes that distinguish two states. A generation is written as its relation to the current ones. Equal tokens
-// or sessions have equal numbers. The calls are sorted by their bytes, not by callers. Runs can
-// therefore be of any length, and the number of states is still finite.
+// The bytes that distinguish two states. A generation is not written as a number, but as older than, equal to or newer
+// than the current generations of the machine (`generation`, `tokenGeneration`). Equal tokens or sessions have equal
+// numbers. The calls are sorted by their bytes, so that it does not matter which caller makes which call. No number in
+// the key grows without limit, so the number of states is finite even for endless sequences of steps.
 extension TokenWorld {
     func write(to key: inout StateKey) {
         var names = Names()
@@ -64,7 +65,8 @@ extension TokenWorld {
             }
         key.write(kind)
         key.write(running.isAbandoned, running.job.generation == machine.tokenGeneration)
-        // In the other stages, the associated values contain all that the rules need of the job's token.
+        // The token of the job is written only in the stages that still need it. In the other stages, the associated
+        // values contain everything that the rules need of it.
         switch running.stage {
         case .waiting, .updating, .deciding:
             names.write(running.job.token, in: self, to: &key)
@@ -144,7 +146,8 @@ extension TokenWorld {
             return UInt8(sessions.count)
         }
 
-        /// Returns the number of a session. All sessions that only calls remember have the same number.
+        /// Returns the number of a session. All sessions that are known to calls only, not to the machine, the store or
+        /// a job, have the same number.
         func known(_ id: UUID?) -> UInt8 {
             id.map { id in sessions.firstIndex(of: id).map { UInt8($0 + 1) } ?? 0xFF } ?? 0
         }
@@ -161,7 +164,8 @@ extension TokenWorld {
                 world.revoked.contains(token.value))
         }
 
-        /// Writes which tokens and sessions are in the machine's sets. Those that can occur again have a number.
+        /// Writes which of the numbered tokens and sessions are in the machine's sets. The others are omitted, because
+        /// they cannot occur again.
         func writeSets(of world: TokenWorld, to key: inout StateKey) {
             writeMask(of: sessions, in: world.machine.endedSessions, to: &key)
             writeMask(of: tokens + [nil], in: world.machine.displaced, to: &key)

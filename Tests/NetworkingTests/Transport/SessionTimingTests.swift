@@ -69,7 +69,8 @@ struct SessionTimingTests {
 
     @Test("The error of a call that must not use the available network suggests how to allow the network")
     func restricted() {
-        // If the system gives no reason, the kind is `notConnected`: a change of reachability can fix the error.
+        // Without a `networkUnavailableReason`, the kind is `notConnected`, because the call can succeed when the
+        // network becomes reachable.
         #expect(NetworkError.Kind(URLError.Code.dataNotAllowed) == .notConnected)
         let error = NetworkError(.networkRestricted)
         #expect(error.recoverySuggestion?.contains("Low Data Mode") == true)

@@ -1,7 +1,8 @@
 /// The error handlers of a service, in order.
 ///
-/// A ``NetworkService`` calls these handlers after the handler of its session, and before it retries the call
-/// or maps the error: see ``NetworkConfiguration``. Copies share the handlers that are registered at run time.
+/// A ``NetworkService`` calls the handlers that were added at run time first, then the handler of its session, then the
+/// handlers of the initializer. After them, it retries the call or maps the error: see ``NetworkConfiguration``. Copies
+/// share the handlers that are registered at run time.
 public struct ErrorHandlingService: Sendable {
     /// The handlers that the service was created with, in order.
     public let handlers: [any ErrorHandler]

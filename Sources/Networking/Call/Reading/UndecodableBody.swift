@@ -44,7 +44,7 @@ struct UndecodableBody: Error, CustomStringConvertible {
         return kinds.first { context.debugDescription.hasSuffix("but found \($0.key) instead.") }?.value
     }
 
-    /// Returns the name of a type; for the `Dictionary` or `Array` type of a decoder's error, the JSON name.
+    /// Returns the name of the type that the decoder expected. For `Dictionary` and `Array`, returns the name in JSON.
     private static func name(_ type: Any.Type) -> String {
         let name = "\(type)"
         if name.hasPrefix("Dictionary<") { return "an object" }

@@ -71,8 +71,9 @@ extension HTTPHeader.Name {
 
     var isHarmless: Bool { HTTPHeader.Name.harmless.contains(self) }
 
-    /// Whether a redirect to another origin may send the field. True if the value of the field is harmless, or if the
-    /// request would have another meaning without the field.
+    /// Whether the name allows a redirect to another origin to send the field. Redirects also remove the fields for one
+    /// server, such as `Host` and `traceparent`. True if the value of the field is harmless, or if the request would
+    /// have another meaning without the field.
     var mayLeaveOrigin: Bool { isHarmless || HTTPHeader.Name.meaningful.contains(self) }
 
     /// Whether the value may identify the user, so that a stored response applies only to requests with the same value.

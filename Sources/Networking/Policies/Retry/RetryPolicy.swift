@@ -22,7 +22,7 @@ public struct RetryPolicy: Sendable {
     public var condition: RetryPolicy.Condition
     /// The maximum wait for `Retry-After`. A longer time is reduced to this one.
     public var longestRetryAfter: Duration
-    /// Whether requests that are not idempotent are repeated, so that the server may execute them twice.
+    /// Whether requests that are not idempotent are repeated. If true, the server may execute such a request twice.
     public var repeatsUnsafeRequests: Bool
     /// The budget that all retries of this policy share. Default: nil, which means that their total number is not
     /// limited.

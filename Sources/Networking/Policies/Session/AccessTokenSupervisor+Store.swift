@@ -27,8 +27,9 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Reads the store, and updates it if necessary. This process writes nothing between reading the store and
-    /// comparing it with the token to save. Otherwise the previous token could be mistaken for a newer one.
+    /// Reads the store, and updates it if necessary. The lock prevents this process from writing between reading the
+    /// store and comparing its content with the current token. Without the lock, an older token that was read could
+    /// look like a newer one of another process.
     ///
     /// - Returns: The token in the store, and whether the current token is newer.
     private func look(
@@ -103,8 +104,9 @@ extension AccessTokenSupervisor {
     /// The generation of the current token.
     private var generation: Int { state.withLock { $0.machine.tokenGeneration } }
 
-    /// Updates the store. Only one task at a time calls this method. It reads the store before it determines what to
-    /// write, because a late write would undo a later change.
+    /// Updates the store. Only one task at a time calls this method. It always reads the store first, and then
+    /// determines what to write. A write that was determined earlier could overwrite a change that was made in the
+    /// meantime.
     ///
     /// - Returns: The token in the store after the update.
     private func update(_ store: any AccessTokenStore) async throws -> AccessToken? {

@@ -26,7 +26,7 @@
 
         /// Records the start of the exchange.
         ///
-        /// - Parameter isConnected: Whether the exchange does not wait for a connection. Its idle timeout then starts
+        /// - Parameter isConnected: Whether the exchange already has a connection. If true, its idle timeout starts
         ///   now.
         mutating func begin(at now: UInt64, isConnected: Bool) {
             start = now

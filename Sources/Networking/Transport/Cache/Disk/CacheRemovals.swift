@@ -11,8 +11,8 @@ import Foundation
 /// The file that records the removals of all processes that share a directory. A response is not stored if its request
 /// was sent before a removal of its URL, because the response may be outdated.
 ///
-/// Each line consists of a time, in nanoseconds since 1970, and of the number of a URL; zero means all URLs. The caller
-/// must lock the file.
+/// Each line consists of a time, in nanoseconds since 1970, and the checksum of a URL (`CacheDirectory.number`). Zero
+/// stands for all URLs. The caller must lock the file.
 struct CacheRemovals {
     private static let lineCount = 37
     /// The size at which the older half of the file is dropped.
@@ -38,8 +38,9 @@ struct CacheRemovals {
             && pwrite(file, line, line.count, off_t(end)) == line.count
     }
 
-    /// Replaces the older half of the lines by one line for all URLs, because a response to a request from before that
-    /// time may be outdated. Returns the new size.
+    /// Replaces the older half of the lines by one line for all URLs, with the time of the oldest line that is kept.
+    /// Responses to requests that were sent before that time are then not stored, because they may be outdated. Returns
+    /// the new size.
     ///
     /// If the process ends meanwhile, the file contains some lines twice. ``contains(_:since:)`` then still finds at
     /// least the same removals.
