@@ -9,7 +9,7 @@ public struct ServerSentEvent: Hashable, Sendable {
     /// after this event.
     public var id: String
     /// The reconnection time as of this event: the time that the client should wait before it connects again; nil if
-    /// the server has sent none.
+    /// the server has sent none. At most 24 hours.
     public var retry: Duration?
 
     /// Creates an event.
