@@ -172,12 +172,5 @@ extension Loopback {
             #expect(try await exchange.send(exchange.request(.head)).data.isEmpty)
             #expect(try await exchange.send(exchange.request(.get, "/204")).data.isEmpty)
         }
-
-        @Test("Connections are reused", arguments: Engine.allCases)
-        func reuse(engine: Engine) async throws {
-            let exchange = try Exchange(engine.make())
-            for _ in 0..<10 { _ = try await exchange.send(exchange.request()) }
-            #expect(exchange.server.acceptedConnections == 1)
-        }
     }
 }
