@@ -12,7 +12,7 @@ struct CacheRevalidationTests {
 
     private let clock = ManualClock()
     private let stub = StubTransport()
-    private let answers = Answers()
+    private let answers = GivenResponses()
     private let cache: ResponseCache
 
     init() {
@@ -107,7 +107,7 @@ struct CacheRevalidationTests {
 }
 
 /// Responses that a test gives one after another, fresh for a minute and usable for another minute while validated.
-private actor Answers {
+private actor GivenResponses {
     private var given: [StubResponse] = []
     private var waiting: [CheckedContinuation<StubResponse, Never>] = []
 
