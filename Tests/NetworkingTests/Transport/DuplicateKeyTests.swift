@@ -19,13 +19,8 @@ struct DuplicateKeyTests {
 
     let transport = ManualTransport()
 
-    func service(
-        _ policy: DuplicateRequestPolicy, limit: ConcurrencyLimit = ConcurrencyLimit(),
-        session: AccessTokenSupervisor? = nil, retry: RetryPolicy? = nil
-    ) -> NetworkService {
+    func service(_ policy: DuplicateRequestPolicy, session: AccessTokenSupervisor? = nil) -> NetworkService {
         NetworkService(environment: Fixture.environment, authorizedBy: session) {
-            $0.concurrencyLimit = limit
-            $0.retry = retry
             $0.duplicates = policy
             $0.transport = transport
         }
