@@ -6,6 +6,10 @@ import Networking
 import NetworkingTesting
 import Testing
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 // snippet.clientCredentials
 struct MachineGrant: Decodable, Sendable {
     let access_token: String
