@@ -5,68 +5,10 @@ import Testing
 
 extension Loopback {
     @Suite("Resumed downloads", .timeLimit(.minutes(5)))
-    struct ResumeTests {
-        private struct Film: Endpoint {
-            var path: EndpointPath = "film"
-            var query: URLQuery = [:]
-            var method: HTTPMethod = .get
-        }
+    struct ResumeTests: FilmDownloads {
+        let films: FilmServer
 
-        /// The content of the server, and the numbers of bytes after which it closes connections.
-        private struct Shelf: Sendable {
-            var content: Data
-            var tag: String? = "\"v1\""
-            var modified: String?
-            var cuts: [Int] = []
-            var ranges: [String?] = []
-        }
-
-        private let scratch: Scratch
-        private let server: LoopbackServer
-        private let shelf: Box<Shelf>
-        private let content = Data((0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) })
-
-        init() throws {
-            scratch = try Scratch()
-            server = try LoopbackServer()
-            let shelf = Box(Shelf(content: content))
-            self.shelf = shelf
-            server.route(nil, "/film") { request in
-                let (now, cut) = shelf.change { shelf in
-                    shelf.ranges.append(request.headers[.range])
-                    return (shelf, shelf.cuts.isEmpty ? nil : shelf.cuts.removeFirst())
-                }
-                var answer = LoopbackResponse.content(now.content, tag: now.tag ?? now.modified ?? "none", for: request)
-                answer.headers[.eTag] = now.tag
-                answer.headers[.lastModified] = now.modified
-                answer.headers[.date] = httpDate(Date())
-                return cut.map { answer.failing(.truncate(after: $0)) } ?? answer
-            }
-        }
-
-        private func service(_ engine: Engine = .preferred, retries: Int = 0) throws -> NetworkService {
-            let policy = RetryPolicy(retries: retries, backoff: .constant(.zero))
-            let transport = try engine.shared()
-            return NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
-                $0.retry = policy
-                $0.transport = transport
-            }
-        }
-
-        private var target: URL { scratch.file("film.mp4") }
-        private var destination: FileDestination { FileDestination(target, resuming: .sameAddress) }
-
-        private var names: [String] {
-            (try? FileManager.default.contentsOfDirectory(atPath: scratch.url.path).sorted()) ?? []
-        }
-
-        /// Runs a download that ends after this number of bytes and leaves a part file.
-        private func cut(after count: Int, to destination: FileDestination? = nil) async throws {
-            shelf.change { $0.cuts = [count] }
-            await #expect(throws: NetworkError.self) {
-                _ = try await service().request(Film(), as: .file(destination ?? self.destination))
-            }
-        }
+        init() throws { films = try FilmServer() }
 
         @Test("A retry resumes where the connection was lost, on every engine", .row("L8"), arguments: Engine.allCases)
         func retry(engine: Engine) async throws {
@@ -177,13 +119,11 @@ extension Loopback {
 
         @Test("A resumable download with POST, or with an existing target, is rejected before sending")
         func refused() async throws {
-            for call in [Film(method: .post)] {
-                do {
-                    _ = try await service().request(call, as: .file(destination))
-                    #expect(Bool(false), "the request was sent")
-                } catch let error as NetworkError {
-                    #expect(error.description.contains("download: only a GET"))
-                }
+            do {
+                _ = try await service().request(Film(method: .post), as: .file(destination))
+                #expect(Bool(false), "the request was sent")
+            } catch let error as NetworkError {
+                #expect(error.description.contains("download: only a GET"))
             }
             try Data().write(to: target)
             await #expect(throws: NetworkError.self) {

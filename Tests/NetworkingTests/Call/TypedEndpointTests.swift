@@ -154,7 +154,7 @@ struct TypedEndpointTests {
         let answer = StubResponse(
             .forbidden, headers: [.contentType: "application/problem+json"], body: Data(json.utf8))
         let seen = Box<[ProblemDetails?]>([])
-        let watching = ClosureHandler { failure in
+        let watching = ClosureErrorHandler { failure in
             seen.change { $0.append(failure.problem) }
             return .next(failure.error)
         }
@@ -183,7 +183,7 @@ struct TypedEndpointTests {
 
     @Test("An error that an earlier handler has mapped is not mapped again")
     func mappedBefore() async throws {
-        let mapping = ClosureHandler { _ in .next(UserError.cloudy) }
+        let mapping = ClosureErrorHandler { _ in .next(UserError.cloudy) }
         let answer = StubResponse(.notFound, body: Data(#"{"message":"gone"}"#.utf8))
         let error = await Fixture.failure { _ = try await service(answer, handlers: [mapping]).request(LogIn()) }
         #expect(error as? UserError == .cloudy)
@@ -228,10 +228,4 @@ struct TypedEndpointTests {
         _ = await Fixture.failure { try await impatient.request(LogIn()) }
         #expect(other.requests.count == 1)
     }
-}
-
-/// An error handler that calls a closure.
-struct ClosureHandler: ErrorHandler {
-    let action: @Sendable (RequestFailure) async -> ErrorHandlingResult
-    func handle(_ failure: RequestFailure) async -> ErrorHandlingResult { await action(failure) }
 }

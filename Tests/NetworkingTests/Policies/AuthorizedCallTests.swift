@@ -184,7 +184,6 @@ struct AuthorizedCallTests {
             $0.admissionPolicies = [session.gate]
             $0.requestAdaptingService = RequestAdaptingService([session.adapter])
         }
-        _ = stub
         let failing = UserService(environment: service.client.configuration.environment) {
             $0.transport = stub
             $0.requestAdaptingService = RequestAdaptingService([session.adapter])

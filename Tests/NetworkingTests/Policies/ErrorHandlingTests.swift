@@ -118,11 +118,6 @@ struct ErrorHandlingTests {
         #expect(await Fixture.failure { try await service.request(.get("x")) } as? Shown == Shown(attempts: 3))
     }
 
-    private struct Shown: Error, Equatable {
-        let error: String
-        let status: HTTPStatus?
-    }
-
     @Test("A handler that is listed twice runs twice and does not loop")
     func twice() async {
         let count = Box(0)

@@ -154,9 +154,8 @@ struct ErrorMappingTests {
             (.timedOut, .idleTimedOut),
         ]
         for (code, kind) in table {
-            let error = NetworkError(.unknown, underlying: URLError(code))
-            #expect(error.kind == .unknown)
-            #expect(kind.urlErrorCode != nil)
+            #expect(NetworkError.wrapping(URLError(code)).kind == kind)
+            #expect(kind.urlErrorCode == code)
         }
         #expect(NetworkError.Kind.resetting.description == "resetting")
         #expect(NetworkError.Kind("mine").description == "mine")

@@ -14,25 +14,6 @@ struct PermitTests {
         return request
     }
 
-    /// Queues the waiters one after another, releases `held`, and returns the order in which the waiters enter.
-    private func order(
-        _ limit: ConcurrencyLimit, _ waiters: [(name: String, request: HTTPRequest)], leaving held: AdmissionPermit
-    ) async -> [String] {
-        let order = Box<[String]>([])
-        await withTaskGroup(of: Void.self) { group in
-            for (index, waiter) in waiters.enumerated() {
-                group.addTask {
-                    guard let permit = try? await limit.enter(waiter.request, for: UserEndpoint.open) else { return }
-                    order.change { $0.append(waiter.name) }
-                    limit.leave(permit, .notSent)
-                }
-                while limit.waiterCount <= index { await Task.yield() }
-            }
-            limit.leave(held, .notSent)
-        }
-        return order.value
-    }
-
     @Test("A permit is released only once, even if `release` is called several times")
     func givenBackOnce() async throws {
         let limit = ConcurrencyLimit(2)

@@ -12,39 +12,6 @@ struct RedactedTextTests {
         "custom-444", "location-555", "multi-666",
     ]
 
-    private let lines = Box<[String]>([])
-    private let recorder = HARRecorder()
-    private let attempts = Box<[RequestAttempt]>([])
-
-    /// Makes a call with a secret in each of its parts.
-    private func call(_ body: HTTPBody, refused: Bool = false) async throws -> (NetworkError?, CallReport) {
-        let stub = StubTransport()
-        let headers: HTTPHeaders = [
-            .setCookie: "session=set-333", "X-Anything": "answer-222",
-            .location: "https://elsewhere.example/x?code=location-555#fragment-000", .contentType: "application/json",
-        ]
-        stub.on(.post, "/v1/users/7", StubResponse(.found, headers: headers))
-        stub.on(
-            nil, "/x",
-            StubResponse(refused ? .conflict : .ok, headers: headers, body: Data(#"{"token":"answer-222"}"#.utf8)))
-        let base = try #require(URL(string: "https://user:hunter2@api.example.com/v1?api_key=key-456#fragment-000"))
-        let log = LogObserver(level: .debug) { [lines] line in lines.change { $0.append(line.description) } }
-        let remember = RecordingObserver()
-        let service = NetworkService(environment: NetworkEnvironment(baseURL: base)) {
-            $0.transport = stub
-            $0.observers = [log, recorder, remember]
-        }
-        let endpoint = AdHocEndpoint(.post, "users/7").query("access_token", "tok-123").query("page", 2)
-            .headers([
-                .authorization: "Bearer jwt.aaa.bbb", .cookie: "sid=sid-789", "X-Custom": "custom-444",
-                .accept: "application/json",
-            ]).body(body)
-        let task = service.task(endpoint, as: .data)
-        let error = await Fixture.failure { _ = try await task.value } as? NetworkError
-        while remember.reports.isEmpty { await Task.yield() }
-        return (error, try #require(remember.reports.first))
-    }
-
     @Test("Neither text nor dump of a message, an environment or an error shows query, body or credentials")
     func dumps() throws {
         let url = try #require(URL(string: "https://u:hunter2@h.example/x?token=hunter2"))

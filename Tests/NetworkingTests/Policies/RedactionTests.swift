@@ -14,7 +14,6 @@ struct RedactionTests {
 
     private let lines = Box<[String]>([])
     private let recorder = HARRecorder()
-    private let attempts = Box<[RequestAttempt]>([])
 
     /// Makes a call with a secret in each of its parts.
     private func call(_ body: HTTPBody, refused: Bool = false) async throws -> (NetworkError?, CallReport) {

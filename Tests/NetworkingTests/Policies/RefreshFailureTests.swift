@@ -108,11 +108,9 @@ struct RefreshFailureTests {
     }
 
     private enum Order: Endpoint {
-        case place
         case poll
 
         var path: EndpointPath { "orders" }
-        var method: HTTPMethod { self == .place ? .post : .get }
         var authorizationType: AuthorizationType { .bearer }
     }
 

@@ -57,7 +57,6 @@ struct ReservationTests {
     /// A gate that closes at random and opens after a few yields.
     private struct ChanceGate: AdmissionPolicy {
         let random: RandomSource
-        let stage = AdmissionStage.gate
 
         func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? {
             var random = random

@@ -171,11 +171,9 @@ struct RetryLimitTests {
     }
 
     private enum Order: Endpoint {
-        case place
         case poll
 
         var path: EndpointPath { "orders" }
-        var method: HTTPMethod { self == .place ? .post : .get }
         var authorizationType: AuthorizationType { .bearer }
     }
 

@@ -8,36 +8,8 @@ import Testing
 struct SessionLogOutTests {
     private let clock = ManualClock()
 
-    private func service(
-        _ session: AccessTokenSupervisor, _ transport: any Transport, limit: ConcurrencyLimit = ConcurrencyLimit(),
-        handlers: [any ErrorHandler] = []
-    ) -> UserService {
-        UserService(environment: Fixture.environment, authorizedBy: session) {
-            $0.concurrencyLimit = limit
-            $0.transport = transport
-            $0.errorHandlingService = ErrorHandlingService(handlers)
-        }
-    }
-
-    private func session(
-        _ token: AccessToken?, refresh: @escaping AccessTokenSupervisor.Refresh = { _ in throw AccessToken.Rejected() }
-    ) -> AccessTokenSupervisor {
-        AccessTokenSupervisor(token: token, clock: clock.networkClock, refresh: refresh)
-    }
-
-    private func tokens(_ stub: StubTransport) -> [String?] { stub.requests.map { $0.headers[.authorization] } }
-    // MARK: Removing the stored token
-
-    /// Returns a session that starts with the token of the store and whose refresh returns "c". Also returns the
-    /// refresh tokens that the refresh has received.
-    private func session(in store: MemoryTokenStore) async throws -> (AccessTokenSupervisor, Box<[String?]>) {
-        let asked = Box<[String?]>([])
-        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { old in
-            asked.change { $0.append(old?.refreshToken) }
-            return AccessToken("c", refreshToken: "rc")
-        }
-        try await session.load()
-        return (session, asked)
+    private func service(_ session: AccessTokenSupervisor, _ transport: any Transport) -> UserService {
+        UserService(environment: Fixture.environment, authorizedBy: session) { $0.transport = transport }
     }
 
     @Test("A log-out takes effect at once; a failed removal is reported and retried until it succeeds")

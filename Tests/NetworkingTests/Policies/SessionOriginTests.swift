@@ -9,11 +9,9 @@ struct SessionOriginTests {
     private let clock = ManualClock()
 
     private func service(
-        _ session: AccessTokenSupervisor, _ transport: any Transport, limit: ConcurrencyLimit = ConcurrencyLimit(),
-        handlers: [any ErrorHandler] = []
+        _ session: AccessTokenSupervisor, _ transport: any Transport, handlers: [any ErrorHandler] = []
     ) -> UserService {
         UserService(environment: Fixture.environment, authorizedBy: session) {
-            $0.concurrencyLimit = limit
             $0.transport = transport
             $0.errorHandlingService = ErrorHandlingService(handlers)
         }
@@ -26,6 +24,7 @@ struct SessionOriginTests {
     }
 
     private func tokens(_ stub: StubTransport) -> [String?] { stub.requests.map { $0.headers[.authorization] } }
+
     // MARK: The token and other servers
 
     private struct Elsewhere: Endpoint {
@@ -147,18 +146,6 @@ struct SessionOriginTests {
         let error = await Fixture.failure { try await service.request(AdHocEndpoint.get(path)) } as? NetworkError
         #expect(error?.kind == .invalidRequest)
         #expect(error?.reason?.contains("/x)") == true && error?.reason?.contains("S)") == false)
-    }
-
-    /// Returns a session that starts with the token of the store and whose refresh returns "c". Also returns the
-    /// refresh tokens that the refresh has received.
-    private func session(in store: MemoryTokenStore) async throws -> (AccessTokenSupervisor, Box<[String?]>) {
-        let asked = Box<[String?]>([])
-        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { old in
-            asked.change { $0.append(old?.refreshToken) }
-            return AccessToken("c", refreshToken: "rc")
-        }
-        try await session.load()
-        return (session, asked)
     }
 
     @Test("If a handler sends a request to another server and then back, the last request is not marked as foreign")

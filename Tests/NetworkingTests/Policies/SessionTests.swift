@@ -10,13 +10,11 @@ struct SessionTests {
     private let clock = ManualClock()
 
     private func service(
-        _ session: AccessTokenSupervisor, _ transport: any Transport, limit: ConcurrencyLimit = ConcurrencyLimit(),
-        handlers: [any ErrorHandler] = []
+        _ session: AccessTokenSupervisor, _ transport: any Transport, limit: ConcurrencyLimit = ConcurrencyLimit()
     ) -> UserService {
         UserService(environment: Fixture.environment, authorizedBy: session) {
             $0.concurrencyLimit = limit
             $0.transport = transport
-            $0.errorHandlingService = ErrorHandlingService(handlers)
         }
     }
 
@@ -27,6 +25,7 @@ struct SessionTests {
     }
 
     private func tokens(_ stub: StubTransport) -> [String?] { stub.requests.map { $0.headers[.authorization] } }
+
     // MARK: A call belongs to the session in which it began
 
     @Test("A call that is refused after another user has logged in is not sent again")
@@ -183,19 +182,7 @@ struct SessionTests {
         #expect(refreshes.value == 1)
     }
 
-    // MARK: The store
-
-    /// Returns a session that starts with the token of the store and whose refresh returns "c". Also returns the
-    /// refresh tokens that the refresh has received.
-    private func session(in store: MemoryTokenStore) async throws -> (AccessTokenSupervisor, Box<[String?]>) {
-        let asked = Box<[String?]>([])
-        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { old in
-            asked.change { $0.append(old?.refreshToken) }
-            return AccessToken("c", refreshToken: "rc")
-        }
-        try await session.load()
-        return (session, asked)
-    }
+    // MARK: The end of a session
 
     @Test("A refused refresh ends the session even if its error is mapped, unless the refresh throws another error")
     func mappedRefusal() async throws {

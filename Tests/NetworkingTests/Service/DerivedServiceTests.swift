@@ -50,34 +50,6 @@ struct DerivedServiceTests {
         #expect(configuration.backoffGate == nil)
     }
 
-    /// A subclass with a stored property. It calls each initializer of `NetworkService`. Each of those initializers
-    /// must be designated, because a subclass that calls a convenience initializer compiles but does not link.
-    private final class Tagged: NetworkService, @unchecked Sendable {
-        let tag: String
-
-        init(_ tag: String, _ configure: (inout NetworkConfiguration) -> Void) {
-            self.tag = tag
-            super.init(environment: Fixture.environment, configure: configure)
-        }
-
-        init(_ tag: String, of configuration: NetworkConfiguration) {
-            self.tag = tag
-            super.init(configuration: configuration)
-        }
-
-        init(_ tag: String, _ handler: any ErrorHandler) {
-            self.tag = tag
-            super.init(
-                environment: Fixture.environment, requestAdaptingService: RequestAdaptingService(),
-                errorHandlingService: ErrorHandlingService([handler]))
-        }
-
-        init(_ tag: String, client: NetworkClient) {
-            self.tag = tag
-            super.init(client: client)
-        }
-    }
-
     @Test("Services of one configuration share its limit and its gate")
     func shared() async throws {
         let configuration = NetworkConfiguration(environment: Fixture.environment)

@@ -119,52 +119,6 @@ struct RequestTaskTests {
         #expect(attempts.value.map(\.number) == [1, 2])
         #expect(attempts.value[0].description.contains("503 Service Unavailable to GET api.example.com/v1/open"))
     }
-
-    private struct Walk {
-        var random: SeededGenerator
-        let told: Box<(success: Int, failure: Int, completed: Int, twice: Int)>
-
-        init(seed: UInt64, told: Box<(success: Int, failure: Int, completed: Int, twice: Int)>) {
-            random = SeededGenerator(seed: seed)
-            self.told = told
-        }
-
-        func run(_ rounds: Int) async {
-            var random = random
-            let queue = DispatchQueue(label: "walk")
-            for _ in 0..<rounds {
-                let transport = ManualTransport()
-                let service = NetworkService(environment: Fixture.environment) {
-                    $0.transport = transport
-                }
-                let task = service.task(UserEndpoint.open, as: .string)
-                let derived = Bool.random(using: &random) ? task.map { $0 } : task
-                var actions: [@Sendable () async -> Void] = [
-                    { _ = derived.cancel() },
-                    {
-                        await transport.waitForRequests(); transport.answer(.ok, "x")
-                    },
-                    { _ = derived.onStart(on: queue) {}.onProgress(on: queue) { _ in }.onAttempt(on: queue) { _ in } },
-                    { _ = derived.state },
-                ]
-                if Bool.random(using: &random) { actions.removeFirst() }
-                let answers = Box(0)
-                derived.onCompletion(on: queue) { _ in
-                    answers.change { $0 += 1 }
-                    told.change { $0.completed += 1 }
-                }
-                actions.shuffle(using: &random)
-                let running = actions.map { action in Task { await action() } }
-                let outcome = await Fixture.failure { _ = try await derived.value }
-                told.change { if outcome == nil { $0.success += 1 } else { $0.failure += 1 } }
-                // If a call was cancelled before it was sent, the action that waits for its request ends only if the
-                // action is cancelled.
-                for action in running { action.cancel() }
-                queue.sync {}
-                if answers.value != 1 { told.change { $0.twice += 1 } }
-            }
-        }
-    }
 }
 
 extension Result {

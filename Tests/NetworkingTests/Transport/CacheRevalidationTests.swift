@@ -12,12 +12,12 @@ struct CacheRevalidationTests {
 
     private let clock = ManualClock()
     private let stub = StubTransport()
-    private let answers = Answers()
+    private let responses = GivenResponses()
     private let cache: ResponseCache
 
     init() {
         cache = ResponseCache(clock: clock.networkClock)
-        stub.on(nil, nil) { [answers] _ in await answers.next() }
+        stub.on(nil, nil) { [responses] _ in await responses.next() }
     }
 
     @Test("A stale response is used at once and validated meanwhile, if stale-while-revalidate permits it")
@@ -28,7 +28,7 @@ struct CacheRevalidationTests {
             $0.transport = stub
             $0.concurrencyLimit = limit
         }
-        await answers.give("one")
+        await responses.give("one")
         #expect(try await service.request(Get()) == "one")
         clock.advance(by: .seconds(61))
         for _ in 0..<3 {
@@ -37,7 +37,7 @@ struct CacheRevalidationTests {
         }
         while stub.requests.count < 2 { await Task.yield() }
         #expect(limit.activeCount == 1, "the validation has the permit of its call")
-        await answers.give("two")
+        await responses.give("two")
         while limit.activeCount > 0 { await Task.yield() }
         #expect(try await service.request(Get()) == "two")
         #expect(stub.requests.count == 2, "a URL is validated once at a time")
@@ -51,10 +51,10 @@ struct CacheRevalidationTests {
             $0.cookies = jar
             $0.transport = stub
         }
-        await answers.give("one")
+        await responses.give("one")
         #expect(try await service.request(Get()) == "one")
         clock.advance(by: .seconds(61))
-        await answers.give("two", [.setCookie: "a=1"])
+        await responses.give("two", [.setCookie: "a=1"])
         #expect(try await service.request(Get()) == "one")
         while jar.cookies.isEmpty { await Task.yield() }
         #expect(jar.cookies.count == 1)
@@ -69,7 +69,7 @@ struct CacheRevalidationTests {
             $0.concurrencyLimit = limit
             $0.transport = stub
         }
-        await answers.give("one")
+        await responses.give("one")
         #expect(try await service.request(Get()) == "one")
         clock.advance(by: .seconds(61))
         stub.on(nil, nil) { _ in
@@ -93,7 +93,7 @@ struct CacheRevalidationTests {
         }
         service.change { $0 = made }
         defer { service.change { $0 = nil } }
-        await answers.give("one")
+        await responses.give("one")
         #expect(try await service.value?.request(Get(), as: .string) == "one")
         clock.advance(by: .seconds(61))
         stub.on(nil, nil) { _ in
@@ -107,7 +107,7 @@ struct CacheRevalidationTests {
 }
 
 /// Responses that a test gives one after another, fresh for a minute and usable for another minute while validated.
-private actor Answers {
+private actor GivenResponses {
     private var given: [StubResponse] = []
     private var waiting: [CheckedContinuation<StubResponse, Never>] = []
 

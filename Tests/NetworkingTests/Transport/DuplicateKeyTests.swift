@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Which requests are duplicates")
 struct DuplicateKeyTests {
-    private struct Search: Endpoint {
+    struct Search: Endpoint {
         var text = "swift"
         var method = HTTPMethod.get
         var body = HTTPBody.empty
@@ -17,28 +17,23 @@ struct DuplicateKeyTests {
         var query: URLQuery { ["q": text] }
     }
 
-    private let transport = ManualTransport()
+    let transport = ManualTransport()
 
-    private func service(
-        _ policy: DuplicateRequestPolicy, limit: ConcurrencyLimit = ConcurrencyLimit(),
-        session: AccessTokenSupervisor? = nil, retry: RetryPolicy? = nil
-    ) -> NetworkService {
+    func service(_ policy: DuplicateRequestPolicy, session: AccessTokenSupervisor? = nil) -> NetworkService {
         NetworkService(environment: Fixture.environment, authorizedBy: session) {
-            $0.concurrencyLimit = limit
-            $0.retry = retry
             $0.duplicates = policy
             $0.transport = transport
         }
     }
 
-    private func result(_ task: RequestTask<String>) async -> String {
+    func result(_ task: RequestTask<String>) async -> String {
         do { return try await task.value } catch {
             return (error as? GeneralRequestError).map { "\($0.code)" } ?? "\(error)"
         }
     }
 
     /// Starts a call of `endpoint`.
-    private func begin(_ service: NetworkService, _ endpoint: Search = Search()) -> RequestTask<String> {
+    func begin(_ service: NetworkService, _ endpoint: Search = Search()) -> RequestTask<String> {
         service.task(endpoint, as: .string)
     }
 
@@ -84,32 +79,6 @@ struct DuplicateKeyTests {
         await transport.waitForRequests(2)
         for _ in 0..<2 { transport.answer(.ok, "done") }
         for task in calls { #expect(await result(task) == "done") }
-    }
-
-    @Test("Requests of one group replace each other even if they differ, and none gets the response of another")
-    func groups() async throws {
-        func search(_ text: String) -> Search {
-            var search = Search(text: text)
-            search.settings.duplicateGroup = "search"
-            return search
-        }
-        let service = service(.replace)
-        let first = begin(service, search("s"))
-        await transport.waitForRequests()
-        let second = begin(service, search("sw"))
-        await transport.waitForRequests(2)
-        #expect(await result(first) == "cancelled")
-        let other = begin(service, Search(text: "elsewhere"))
-        await transport.waitForRequests(3)
-        for _ in 0..<3 { transport.answer(.ok, "found") }
-        #expect(await result(second) == "found")
-        #expect(await result(other) == "found")
-        let joining = self.service(.join)
-        let both = [begin(joining, search("a")), begin(joining, search("b"))]
-        await transport.waitForRequests(2)
-        for _ in both { transport.answer(.ok, "its own") }
-        for task in both { #expect(await result(task) == "its own") }
-        #expect(transport.count == 5)
     }
 
     @Test("If unsafe methods are included, a POST that a double tap sends twice is detected, even with different keys")
@@ -177,22 +146,6 @@ struct DuplicateKeyTests {
         for call in calls { #expect(try await call.value.text() == "one answer") }
     }
 
-    @Test("Streamed requests of a group, and POSTs with different idempotency keys, never share a response")
-    func neverMixed() async throws {
-        let stream = HTTPBody.source(length: 1, isReplayable: true) { try HTTPBody.string("x").open() }
-        var upload = Search(method: .put, body: stream)
-        upload.settings.duplicateGroup = "uploads"
-        let service = service(.always(.join, includesUnsafeMethods: true))
-        let calls = [
-            begin(service, upload), begin(service, upload),
-            begin(service, Search(method: .post, headers: [.idempotencyKey: "1"])),
-            begin(service, Search(method: .post, headers: [.idempotencyKey: "2"])),
-        ]
-        await transport.waitForRequests(4)
-        for _ in calls { transport.answer(.ok, "its own") }
-        for task in calls { #expect(await result(task) == "its own") }
-    }
-
     @Test("Requests of two users never share a transfer")
     func credentials() async throws {
         let session = AccessTokenSupervisor(token: AccessToken("ada"), clock: Fixture.stillClock) { _ in
@@ -228,29 +181,5 @@ struct DuplicateKeyTests {
             count.change { $0 += 1 }
             return decision
         }
-    }
-
-    @Test("In a group, calls with different size limits do not share a response")
-    func boundsInAGroup() async throws {
-        let transport = ManualTransport()
-        let service = NetworkService(environment: Fixture.environment) {
-            $0.transport = transport
-            $0.duplicates = .join
-        }
-        func settings(_ size: Int?) -> RequestSettings {
-            var settings = RequestSettings { $0.maximumResponseSize = size }
-            settings.duplicateGroup = "search"
-            return settings
-        }
-        async let small = service.request(.get("x"), as: .data, with: settings(3))
-        await transport.waitForRequests()
-        async let large = service.request(.get("x"), as: .data, with: settings(nil))
-        await transport.waitForRequests(2)
-        transport.answer(.ok, "text")
-        transport.answer(.ok, "text")
-        #expect(try await large == Data("text".utf8))
-        var tooSmall = false
-        do { _ = try await small } catch { tooSmall = true }
-        #expect(tooSmall)
     }
 }

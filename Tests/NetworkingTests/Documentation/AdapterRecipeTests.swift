@@ -1,47 +1,10 @@
-// Runs the Swift blocks of Recipes.md and Endpoints.md on endpoints and adapters, unchanged.
+// Runs the Swift blocks of Recipes.md on adapters and bodies, unchanged.
 // `DocumentationTests` compares them with the articles.
 
 import Foundation
 import Networking
 import NetworkingTesting
 import Testing
-
-// snippet.authorizeAll
-enum AccountEndpoint: Endpoint {
-    case logIn(name: String, password: String)
-    case profile
-
-    var path: EndpointPath {
-        switch self {
-        case .logIn: "login"
-        case .profile: "profile"
-        }
-    }
-
-    var method: HTTPMethod { if case .logIn = self { .post } else { .get } }
-
-    var body: HTTPBody {
-        if case .logIn(let name, let password) = self {
-            .json(["name": name, "password": password])
-        } else {
-            .empty
-        }
-    }
-
-    var authorizationType: AuthorizationType {
-        if case .logIn = self { .none } else { .inherited }
-    }
-}
-
-func makeAccounts(_ api: NetworkEnvironment, _ session: AccessTokenSupervisor)
-    -> NetworkService
-{
-    NetworkService(environment: api, authorizedBy: session) {
-        // For every endpoint whose authorization type is `.inherited`.
-        $0.settings.authorizationType = .bearer
-    }
-}
-// snippet.end
 
 // snippet.snakeCase
 func makeSnakeCaseService(_ api: NetworkEnvironment) -> NetworkService {
@@ -77,30 +40,6 @@ func answer(
         show(
             try JSONDecoder().decode(Delta.self, from: Data(event.data.utf8))
                 .text)
-    }
-}
-// snippet.end
-
-// snippet.uploads
-enum AvatarEndpoint: Endpoint {
-    case fetch
-    case rename(to: String)
-    case change(Data, caption: String)
-
-    var path: EndpointPath { "avatar" }
-    var method: HTTPMethod { if case .fetch = self { .get } else { .post } }
-
-    var body: HTTPBody {
-        switch self {
-        case .fetch: .empty
-        // application/x-www-form-urlencoded
-        case .rename(let name): .form(["name": name])
-        case .change(let jpeg, let caption):
-            .multipart([
-                .data("photo", jpeg, fileName: "photo.jpg"),
-                .field("caption", caption),
-            ])
-        }
     }
 }
 // snippet.end
@@ -147,38 +86,8 @@ func allIssues(_ service: NetworkService) async throws -> [String] {
 }
 // snippet.end
 
-// snippet.catalog
-enum CatalogCall {
-    case list(page: Int)
-    case item(id: Int)
-    case add(name: String)
-}
-
-extension CatalogCall: Endpoint {
-    var path: EndpointPath {
-        switch self {
-        case .list, .add: "items"
-        case .item(let id): "items/\(id)"
-        }
-    }
-
-    var method: HTTPMethod { if case .add = self { .post } else { .get } }
-    var query: URLQuery {
-        if case .list(let page) = self { ["page": page] } else { [:] }
-    }
-    var body: HTTPBody {
-        if case .add(let name) = self { .json(["name": name]) } else { .empty }
-    }
-    var settings: RequestSettings {
-        RequestSettings {
-            if case .list = self { $0.timeouts.total = .seconds(5) }
-        }
-    }
-}
-// snippet.end
-
-@Suite("Recipes for endpoints and adapters")
-struct CallRecipeTests {
+@Suite("Recipes for adapters and bodies")
+struct AdapterRecipeTests {
     private let stub = StubTransport()
     private var api: NetworkEnvironment { Fixture.environment }
 
@@ -187,19 +96,6 @@ struct CallRecipeTests {
             $0.transport = stub
             $0.requestAdaptingService = RequestAdaptingService(adapters)
         }
-    }
-
-    @Test("Every call except the login is authorized")
-    func authorizeAll() async throws {
-        stub.on(nil, nil, .status(.ok))
-        let session = AccessTokenSupervisor(token: AccessToken("one"), clock: Fixture.stillClock) { _ in
-            throw AccessToken.Rejected()  // the session is over
-        }
-        let client = makeAccounts(api, session).client.with { $0.transport = stub }
-        let service = NetworkService(client: client)
-        try await service.request(AccountEndpoint.logIn(name: "a", password: "b"))
-        try await service.request(AccountEndpoint.profile)
-        #expect(stub.requests.map { $0.headers[.authorization] } == [nil, "Bearer one"])
     }
 
     @Test("A service reads and writes names in snake case")
@@ -222,16 +118,6 @@ struct CallRecipeTests {
         var words: [String] = []
         try await answer("What is six times seven?", with: service()) { words.append($0) }
         #expect(words == ["Forty", "-two"] && stub.requests.count == 1)
-    }
-
-    @Test("An enumeration of uploads has cases with and without images")
-    func uploads() async throws {
-        stub.on(nil, nil, .status(.ok))
-        for endpoint in [AvatarEndpoint.fetch, .rename(to: "Ada"), .change(Data("jpeg".utf8), caption: "me")] {
-            try await service().request(endpoint)
-        }
-        let types = stub.requests.map { $0.body.headers.contentType?.withoutParameters.description }
-        #expect(types == [nil, "application/x-www-form-urlencoded", "multipart/form-data"])
     }
 
     @Test("Adapters can set headers that change, and can sign the body that is sent")
@@ -269,15 +155,5 @@ struct CallRecipeTests {
         print(request.curlCommand())
         // snippet.end
         #expect(request.headers[.accept] == "application/json" && stub.requests.isEmpty)
-    }
-
-    @Test("The examples of the article on endpoints pass the contract check")
-    func contract() async throws {
-        let examples = [
-            EndpointExample(CatalogCall.list(page: 1)),
-            EndpointExample(CatalogCall.item(id: 7)),
-            EndpointExample(CatalogCall.add(name: "Chair")),
-        ]
-        try await EndpointContract.check(examples, in: api)
     }
 }

@@ -1,0 +1,150 @@
+// Runs the Swift blocks of Recipes.md on GraphQL and bridges to other libraries, and a block of Security.md, unchanged.
+// `DocumentationTests` compares them with the articles.
+
+import Foundation
+import Networking
+import NetworkingTesting
+import Testing
+
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
+// snippet.graphQL
+struct GraphQLError: Error, Decodable, Equatable {
+    let message: String
+}
+
+struct GraphQLBody: Encodable, Sendable {
+    let query: String
+    let variables: [String: String]
+}
+
+struct GraphQLAnswer<Value: Decodable & Sendable>: Decodable, Sendable {
+    let data: Value?
+    let errors: [GraphQLError]?
+}
+
+func graphQL<Value: Decodable & Sendable>(
+    _ query: String, _ variables: [String: String], on service: NetworkService
+) async throws -> Value {
+    let body = GraphQLBody(query: query, variables: variables)
+    let converter = ResponseConverter<Value> { response in
+        let answer = try response.read(as: .json(GraphQLAnswer<Value>.self))
+        guard let data = answer.data else {
+            throw answer.errors?.first ?? GraphQLError(message: "no data")
+        }
+        return data
+    }
+    do {
+        return try await service.request(
+            .post("graphql").body(.json(body)), as: converter)
+    } catch let error as NetworkError {
+        // The underlying error is the error that the converter has thrown.
+        if let error = error.underlying as? GraphQLError { throw error }
+        throw error
+    }
+}
+// snippet.end
+
+// snippet.swiftLog
+/// `log` calls swift-log: `logger.log(level: level, "\(message)")`.
+func makeLog(
+    _ log: @escaping @Sendable (_ level: String, _ message: String) -> Void
+) -> LogObserver {
+    LogObserver { line in log("\(line.level)", line.message) }
+}
+// snippet.end
+
+// snippet.metrics
+/// `record` calls swift-metrics, such as `Timer.recordSeconds(_:)`.
+func measure(
+    _ service: NetworkService,
+    record: @escaping @Sendable (_ status: Int, _ seconds: Double) -> Void
+) -> ObservationToken {
+    service.observers.onFinish { _, report in
+        record(report.status?.code ?? 0, report.duration / .seconds(1))
+    }
+}
+// snippet.end
+
+// snippet.background
+/// Returns a request for a background session that the app creates.
+func backgroundRequest(
+    for endpoint: some Endpoint, of service: NetworkService
+) async throws -> URLRequest {
+    // The adapters run, and the current token is added. Nothing is sent.
+    let request = try await service.httpRequest(for: endpoint)
+    var copy = URLRequest(url: request.url)
+    copy.httpMethod = request.method.rawValue
+    for field in request.allHeaders {
+        copy.addValue(field.value, forHTTPHeaderField: field.name.rawValue)
+    }
+    return copy
+}
+// snippet.end
+
+// snippet.redaction
+func makeAudited(
+    _ api: NetworkEnvironment, write: @escaping @Sendable (String) -> Void
+) -> NetworkService {
+    let redaction = Redaction.standard.allowing(
+        headers: ["X-Tenant"], query: ["page", "sort"])
+    return NetworkService(environment: api) {
+        // At this level, the lines contain queries and header fields.
+        $0.observers = [
+            LogObserver(level: .debug, redaction: redaction) { write("\($0)") }
+        ]
+    }
+}
+// snippet.end
+
+@Suite("Recipes for GraphQL and bridges to other libraries")
+struct BridgeRecipeTests {
+    @Test("A GraphQL response is a value or an error")
+    func graphql() async throws {
+        let stub = StubTransport()
+        stub.on(
+            .post, "/v1/graphql", .json(text: #"{"data":{"name":"Ada"}}"#),
+            .json(text: #"{"data":null,"errors":[{"message":"no such user"}]}"#))
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
+        let user: [String: String] = try await graphQL("query { user }", ["id": "7"], on: service)
+        #expect(user == ["name": "Ada"])
+        await #expect(throws: GraphQLError(message: "no such user")) {
+            let _: [String: String] = try await graphQL("query { user }", [:], on: service)
+        }
+    }
+
+    @Test("Calls are passed to logging and metrics libraries, and a redaction can show more")
+    func bridges() async throws {
+        let lines = Box<[String]>([])
+        let stub = StubTransport { _ in .text("there") }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.observers = [makeLog { level, message in lines.change { $0.append("\(level) \(message)") } }]
+        }
+        let statuses = Box<[Int]>([])
+        let token = measure(service) { status, seconds in
+            statuses.change { $0.append(status) }
+            #expect(seconds >= 0)
+        }
+        _ = try await service.request(.get("stock"), as: .string)
+        token.cancel()
+        #expect(lines.value.first?.hasPrefix("info ") == true)
+        #expect(statuses.value == [200])
+
+        let audited = makeAudited(Fixture.environment) { line in lines.change { $0.append(line) } }
+        let other = audited.client.with { $0.transport = stub }
+        _ = try await NetworkService(client: other).request(.get("x").query(["page": 2, "name": "ada"]), as: .string)
+        #expect(lines.value.contains { $0.contains("page=2") })
+        #expect(!lines.value.contains { $0.contains("ada") })
+    }
+
+    @Test("A request for a background session carries the token")
+    func background() async throws {
+        let session = AccessTokenSupervisor(token: AccessToken("t")) { _ in AccessToken("u") }
+        let service = NetworkService(environment: Fixture.environment, authorizedBy: session)
+        let request = try await backgroundRequest(for: AdHocEndpoint(.get, "film").authorized(), of: service)
+        #expect(request.value(forHTTPHeaderField: "Authorization") == "Bearer t")
+    }
+}
