@@ -1,7 +1,8 @@
 import Networking
 
 extension FuzzTarget {
-    /// The fields `RateLimit` and `RateLimit-Policy`: the numbers are not negative, and are read again from their text.
+    /// The fields `RateLimit` and `RateLimit-Policy`: the numbers are not negative, and a field that is written from
+    /// them is read as the same limit.
     static let rateLimit = FuzzTarget("rate-limit") { input in
         var headers: HTTPHeaders = ["RateLimit": input.text(0)]
         if input.parts.count > 1 { headers["RateLimit-Policy"] = input.text(1) }

@@ -3,7 +3,7 @@ import Networking
 
 extension FuzzTarget {
     /// The path of an endpoint: two interpolated values, literal text, and the name and value of a query item. Each
-    /// value is one segment or one part of the query, from which the server reads the original bytes.
+    /// value stays within one segment or one part of the query, and the server can decode its original bytes.
     static let endpointPaths = FuzzTarget("endpoint-paths") { input in
         let values = [input.text(0), input.text(1)]
         try requireSegments("users/\(values[0])/files/\(values[1])", ["users", values[0], "files", values[1]], [])
@@ -13,7 +13,7 @@ extension FuzzTarget {
         try requireLiteral(input.text(2))
     }
 
-    // The client has no state.
+    // One service for all inputs, because it keeps no state between them.
     private static let service = FuzzService()
 
     private static func requireSegments(

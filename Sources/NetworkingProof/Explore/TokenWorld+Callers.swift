@@ -78,7 +78,8 @@ extension TokenWorld {
         if !isOfSession { expect(judgement == .giveUp, "rule 11: a refused call of another session ends") }
         if isOfSession, !isCurrent, hasToken {
             expect(
-                judgement == .repeatWithCurrent, "rule 2: a refusal of an older token is repeated with the current one")
+                judgement == .repeatWithCurrent,
+                "rule 2: a call whose older token was refused is repeated with the current token")
         }
         if !isCurrent { expect(running.count == jobs, "rule 2: a refusal of an older token begins no refresh") }
         if isCurrent, callers[index].hasRepeatedAfterRefresh {

@@ -3,7 +3,7 @@ import Networking
 
 /// A record of each call of a round, independent of the library: the user at its start, the users of the tokens it has
 /// carried, and how often it has ended.
-final class StressLedger: RequestObserver, @unchecked Sendable {  // because of the lock around every variable
+final class StressLedger: RequestObserver, @unchecked Sendable {  // because of its lock
     private struct Entry {
         /// The user when the library read the endpoint, and the user when it had bound the call to a session.
         var read: Int??

@@ -50,7 +50,9 @@ struct ServerSentEventTests {
             name: "a type does not persist", text: "event: add\ndata: a\n\ndata: b\n\n",
             events: [event("a", type: "add"), event("b")]),
         Case(name: "the last type wins", text: "event: x\nevent: y\ndata: a\n\n", events: [event("a", type: "y")]),
-        Case(name: "an empty type is message", text: "event: x\nevent:\ndata: a\n\n", events: [event("a")]),
+        Case(
+            name: "an empty type means the type \"message\"", text: "event: x\nevent:\ndata: a\n\n",
+            events: [event("a")]),
         Case(name: "a type without data is dropped", text: "event: x\n\ndata: a\n\n", events: [event("a")]),
         Case(name: "id", text: "id: 1\ndata: a\n\n", events: [event("a", id: "1")]),
         Case(

@@ -34,7 +34,7 @@ struct DocumentationTests {
             }
     }
 
-    @Test("A compiled file contains every Swift block of README and DocC verbatim")
+    @Test("Each Swift block of README and DocC, except those under Before, is in a compiled file")
     func blocks() throws {
         let compiled = try ["Tests/NetworkingTests/Documentation", "Tests/LoopbackTests/Documentation"]
             .flatMap { try Self.files($0, ending: ".swift") }

@@ -9,7 +9,7 @@ import Testing
 // snippet.ownErrors
 enum AppError: Error {
     case offline
-    case loggedOut
+    case unauthorized
     case maintenance
     case cancelled
     case server(message: String)
@@ -28,9 +28,11 @@ func makeServiceWithOwnErrors(
             case GeneralRequestError.noInternetConnection,
                 GeneralRequestError.cannotConnect:
                 AppError.offline
-            case GeneralRequestError.noAuth: AppError.loggedOut
+            // The session may continue, for example if the refresh could not
+            // reach its server. Only the event `sessionOver` means a log-in.
+            case GeneralRequestError.noAuth: AppError.unauthorized
             case let error as NetworkError where error.kind == .noToken:
-                AppError.loggedOut  // it was not sent
+                AppError.unauthorized  // it was not sent
             // Cancelled calls are mapped, too.
             case GeneralRequestError.cancelled: AppError.cancelled
             case let problem as ServerFailure<ProblemDetails>:

@@ -6,7 +6,7 @@ import Networking
 private enum PkrllNetworkGuide {
     static func requests(_ api: NetworkService, _ url: URL) async throws {
         // snippet.requests
-        // A value.
+        // HTTPRequest is a value type.
         let made = HTTPRequest(.get, url, headers: [.accept: "application/json"])
         let call = AdHocEndpoint("PROPFIND", "files").header("Depth", "1").query(
             "all", true)
@@ -43,8 +43,9 @@ private enum PkrllNetworkGuide {
             environment: NetworkEnvironment(
                 baseURL: url, pathPrefix: "v2", headers: ["X-App": "1"],
                 query: ["lang": "en"]))
+        // Replaces the whole environment.
         let elsewhere = RequestSettings(
-            environment: NetworkEnvironment(baseURL: staging))  // as a whole
+            environment: NetworkEnvironment(baseURL: staging))
         try await api.request(.get("users"), with: elsewhere)
         // snippet.end
     }

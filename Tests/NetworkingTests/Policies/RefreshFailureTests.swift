@@ -35,6 +35,22 @@ struct RefreshFailureTests {
         }
     }
 
+    @Test("The reason of a refused call contains the response to its refresh, even if its error was mapped")
+    func mappedReason() async throws {
+        let authorization = UserService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .status(.unauthorized) }
+        }
+        let session = AccessTokenSupervisor(token: AccessToken("stale"), clock: clock.networkClock) { _ in
+            try await authorization.request(.post("refresh"))
+            return AccessToken("fresh")
+        }
+        let service = service(server { "fresh" }, session)
+        let error = await Fixture.failure { _ = try await service.user("7") } as? GeneralRequestError
+        let text = try #require(error?.cause?.description)
+        #expect(
+            text.contains("the token could not be refreshed: noAuth: POST api.example.com/v1/refresh: 401"), "\(text)")
+    }
+
     @Test(
         "After a failed refresh, a refused call ends with its own error; an unsent call has the refresh's error",
         .row("R-26"))

@@ -15,7 +15,7 @@ package struct LineSplitter: Sendable {
 
     private let endings: Endings
     private var line = Data()
-    /// Whether the last line ended with CR. An LF that follows belongs to the same line ending.
+    /// Whether the last byte was a CR that ended a line. An LF that follows belongs to the same line ending.
     private var endedWithReturn = false
 
     init(endings: Endings) {

@@ -10,10 +10,11 @@ public struct HTTPHeader: Hashable, Sendable {
     public let value: String
     /// Whether the value is known to be a credential.
     ///
-    /// A value is treated as a credential unless its field name is known to be harmless. By default, the library does
-    /// not show such a value. In a URL, it hides only the secret parts. A redirect to another origin removes the field,
-    /// except `Idempotency-Key`, `Prefer`, `Last-Event-ID` and `X-HTTP-Method-Override`, because the request would have
-    /// another meaning without them. Set this flag if a harmless field contains a secret in your app.
+    /// It is false for fields with unknown names, but the library hides their values, too: it shows a whole value only
+    /// if the field name is known to be harmless. By default, the library does not show such a value. In a URL, it
+    /// hides only the secret parts. A redirect to another origin removes the field, except `Idempotency-Key`, `Prefer`,
+    /// `Last-Event-ID` and `X-HTTP-Method-Override`, because the request would have another meaning without them. Set
+    /// this flag if a harmless field contains a secret in your app.
     package let isSensitive: Bool
 
     /// Creates a field.
@@ -63,8 +64,8 @@ extension HTTPHeader: RedactedReflectable {
     /// `Name: value`. `<redacted>` replaces a value that is not known to be harmless.
     var redactedDescription: String { "\(name): \(isSensitive ? "<redacted>" : shownValue)" }
 
-    /// The value if it is harmless. A URL is shown without user, password, query and fragment. The text ends at the
-    /// first query or fragment.
+    /// The value if it is harmless. A URL is shown without user, password, query and fragment. Everything after the
+    /// first `?` or `#` of the value is omitted.
     private var shownValue: String {
         guard HTTPHeader.namesOfURLs.contains(name) else { return name.isHarmless ? value : "<redacted>" }
         let shown = value.prefix { $0 != "?" && $0 != "#" }.replacing(/\/\/[^\/<>\s]*@/, with: "//")

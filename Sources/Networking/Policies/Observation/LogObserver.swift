@@ -47,7 +47,7 @@ public struct LogObserver: RequestObserver {
     ///   - bodyLimit: The maximum number of bytes that are shown of a body. Bodies are shown only at level debug, and
     ///     only if the redaction shows them. Default: 1,024.
     ///   - redaction: Determines what is shown. Default: ``Redaction/standard``.
-    ///   - write: Receives each line, on the thread that reports the event.
+    ///   - write: The closure (`to:`) that receives each line, on the thread that reports the event.
     public init(
         level: Level = .info, bodyLimit: Int = 1_024, redaction: Redaction = .standard,
         to write: @escaping @Sendable (Line) -> Void

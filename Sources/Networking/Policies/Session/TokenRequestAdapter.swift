@@ -1,5 +1,5 @@
-/// An adapter that adds the token of a supervisor to every request whose endpoint is authorized, with the scheme of the
-/// endpoint.
+/// An adapter that adds the token of a supervisor to every request whose endpoint is authorized. The authorization type
+/// of the endpoint determines the scheme, such as `Bearer`.
 ///
 /// The adapter reads the token before each attempt, so that a retry carries the new one. Without a token, it sets no
 /// field. It adds no token to requests of a refresh. Only requests to the origin of the service's environment, and to

@@ -57,7 +57,12 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
         guard let cause else { return .next(failure.error) }
         return .next(
             failure.networkError?.because(of: cause) ?? failure.error,
-            because: "the token could not be refreshed: \(NetworkError.wrapping(cause))")
+            because: "the token could not be refreshed: \(UnauthorizedErrorHandler.text(of: cause))")
+    }
+
+    /// A general error names the response that caused it; any other error of an app shows its type only.
+    private static func text(of cause: any Error) -> String {
+        (cause as? GeneralRequestError).map { "\($0)" } ?? "\(NetworkError.wrapping(cause))"
     }
 }
 

@@ -20,7 +20,7 @@
         /// The bytes of ``output`` that the next stage has not taken.
         private var pending = 0..<0
         private var hasInput = false
-        /// Whether the decoder has read a complete stream of its coding, and no further stream has begun.
+        /// Whether the decoder has read a complete stream of its coding, and no further stream has produced output.
         private var isComplete = false
         private var isOver = false
 

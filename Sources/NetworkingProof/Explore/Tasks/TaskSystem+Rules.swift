@@ -13,7 +13,8 @@ extension TaskSystem {
     /// outcome of task C, then A waits for C.
     private func awaited(_ node: Node) -> [Int] {
         guard var next = returned(node) else { return node.sources }
-        while let later = returned(nodes[next]) { next = later }
+        var last = node
+        while !last.isFollowingEnded, let later = returned(nodes[next]) { (last, next) = (nodes[next], later) }
         return [next]
     }
 
@@ -64,7 +65,8 @@ extension TaskSystem {
         while let node = nodes.first(where: { $0.outcome == nil && $0.isOver && isExplained($0) }) {
             node.outcome = node.task.result.map(TaskSystem.name)
             beginFollowing()
-            guard node.kind == 3, !node.hasValue else { continue }
+            // The interest of a cancelled task has ended before.
+            guard node.kind == 3, !node.hasValue, !node.isCancelled else { continue }
             for source in node.sources where !nodes[source].hasValue && !isWanted(source) { drop(source) }
         }
         noTaskEndsBeforeItsSources()
@@ -75,7 +77,9 @@ extension TaskSystem {
     func beginFollowing() {
         for node in nodes where node.next != nil && node.outcome == nil && !node.isCancelled {
             let source = nodes[node.sources[0]]
-            if source.outcome != nil, source.hasValue { node.isFollowing = true }
+            guard source.outcome != nil, source.hasValue, !node.isFollowing else { continue }
+            node.isFollowing = true
+            node.isFollowingEnded = node.next.map { nodes[$0].isCancelled || nodes[$0].outcome != nil } ?? false
         }
     }
 

@@ -54,6 +54,9 @@ final class TaskSystem: LiveSystem {
         var next: Int?
         /// Whether the closure has returned ``next``.
         var isFollowing = false
+        /// Whether ``next`` had ended, or was cancelled, when the closure returned it. The task then takes over its
+        /// outcome, and not that of a task that ``next`` followed.
+        var isFollowingEnded = false
         var kind: UInt8 = 0
         /// Whether it was cancelled, directly or because nothing was interested in it.
         var isCancelled = false
@@ -179,7 +182,8 @@ final class TaskSystem: LiveSystem {
         for node in nodes {
             key.write([node.kind] + node.sources.map { UInt8($0 + 1) } + [0, UInt8((node.next ?? -1) + 1)])
             key.write(
-                node.isFollowing, node.isCancelled, node.isStopped, node.observers > 0, node.joined > 0,
+                node.isFollowing, node.isFollowingEnded, node.isCancelled, node.isStopped, node.observers > 0,
+                node.joined > 0,
                 node.task.isCancelled)
             key.write(Array((node.outcome ?? "").utf8) + [0xFF])
         }
