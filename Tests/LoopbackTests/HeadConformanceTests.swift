@@ -75,7 +75,7 @@ extension Loopback {
                 return LoopbackResponse(content: .raw(Data(head.utf8)))
             }
             let jar = CookieJar(clock: ManualClock().networkClock)
-            let transport = CookieTransport(exchange.transport, jar: jar)
+            let transport = CookieTransport(SetCookieTransport(exchange.transport, jar: jar), jar: jar)
             for _ in 0..<2 { _ = try await transport.send(exchange.request(), delivering: .buffered(limit: 1)) }
             #expect(sent.value == [nil, "b=1; a=2"])
         }

@@ -66,7 +66,7 @@ extension NetworkConfiguration {
     var resetParticipants: [any ResetParticipant] {
         var seen: Set<ObjectIdentifier> = []
         let objects: [(any ResetParticipant)?] = [
-            transport, circuitBreaker, backoffGate, concurrencyLimit, cache?.revalidations, cache,
+            cache, cache?.revalidations, transport, circuitBreaker, backoffGate, concurrencyLimit,
         ]
         let parts: [any ResetParticipant] =
             admissionPolicies + requestAdaptingService.adapters + errorHandlingService.current

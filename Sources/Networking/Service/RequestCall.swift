@@ -178,6 +178,7 @@ struct RequestCall: Sendable {
     private mutating func replace(with request: HTTPRequest) {
         var next = original.map { request.replacing($0) } ?? request
         if let session = original?[attachment: CallSession.self] { next[attachment: CallSession.self] = session }
+        if next[option: UnsentOption.self] != nil { next[option: UnsentOption.self] = nil }
         original = next
     }
 

@@ -29,12 +29,17 @@ final class RequestPipeline: Sendable {
             var held: Permit?
             do {
                 try call.begin()
-                let original = try call.prepare(call.original ?? makeRequest())
-                let permit =
+                var original = try call.prepare(call.original ?? makeRequest())
+                let permit: Permit
+                do {
                     switch try Permit.ask(admission(of: original), original, for: endpoint) {
-                    case .granted(let permit): permit
-                    case .refused(let entry): try await entry.permit { call.noteWait(for: $0) }
+                    case .granted(let granted): permit = granted
+                    case .refused(let entry): permit = try await entry.permit { call.noteWait(for: $0) }
                     }
+                } catch let error as NetworkError where mayUseStoredResponse(to: original, insteadOf: error) {
+                    original[option: UnsentOption.self] = error
+                    permit = Permit.none
+                }
                 held = permit
                 call.scope.permit = permit
                 var request = call.beginAdapting(original)
@@ -60,6 +65,13 @@ final class RequestPipeline: Sendable {
         guard request[option: CachingOption.self] == .only else { return client.admission }
         guard client.configuration.cache != nil else { throw NetworkError.notCached }
         return client.admission.filter { $0.admissionStage == .token }
+    }
+
+    /// Whether the cache may respond to a request that cannot be sent now, because the circuit breaker is open, or
+    /// because the token has expired and the refresh failed although the session continues.
+    private func mayUseStoredResponse(to request: HTTPRequest, insteadOf error: NetworkError) -> Bool {
+        guard client.configuration.cache != nil, request.method.isSafe else { return false }
+        return error.kind == .circuitOpen || error.kind == .noToken && !RefreshRejection.isEnd(error.underlying)
     }
 
     /// Creates the request of the endpoint.

@@ -88,7 +88,10 @@ final class RunningCalls: Sendable {
             defer { state.participants = state.participants ?? mine }
             return state.participants
         }
-        if let running { return await running.settled() }
+        if let running {
+            if !CacheRevalidations.isInside { await running.settled() }
+            return
+        }
         let mark = Mark(self)
         await RunningCalls.$mark.withValue(mark) {
             for participant in participants { await participant.reset() }

@@ -81,11 +81,16 @@ enum HostileClient: Sendable {
     /// A curl transport for HTTP/2 without TLS; on other engines the shared transport.
     case http2
 
+    private func keepingCookies(over transport: any Transport) -> any Transport {
+        let jar = CookieJar()
+        return CookieTransport(SetCookieTransport(transport, jar: jar), jar: jar)
+    }
+
     func transport(on engine: Engine) throws -> any Transport {
         switch (self, engine) {
         case (.shared, _): try engine.shared()
         case (.followingRedirects, _): RedirectFollowingTransport(try engine.shared())
-        case (.keepingCookies, _): CookieTransport(try engine.shared(), jar: CookieJar())
+        case (.keepingCookies, _): keepingCookies(over: try engine.shared())
         case (.bounded, .curl): try HostileClient.boundedCurl.get()
         case (.http2, .curl): try HostileClient.http2Curl.get()
         case (.bounded, _), (.http2, _): try engine.shared()

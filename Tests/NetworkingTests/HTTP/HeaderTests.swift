@@ -13,6 +13,7 @@ struct HeaderTests {
                 "Link", "<https://a.example/>; rel=\"next\", <https://u:p@b.example/>; rel=\"last\"",
                 "<https://a.example/>; rel=\"next\", <https://b.example/>; rel=\"last\""
             ),
+            ("Location", "https://u:a b<c>@a.example/x", "https://a.example/x"),
             ("Refresh", "5; url=//u@x:p@a.example/", "5; url=//a.example/"),
             ("Link", "<https://a.example/?t=1>; rel=next, <//u:p@b.example>", "<https://a.example/?<redacted>"),
         ] as [(HTTPHeader.Name, String, String)])

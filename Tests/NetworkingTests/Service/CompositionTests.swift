@@ -77,6 +77,7 @@ struct CompositionTests {
         let session = AccessTokenSupervisor(token: nil, clock: Fixture.stillClock) { _ in AccessToken("x") }
         let client = NetworkClient(environment: Fixture.environment, authorizedBy: session) {
             $0.admissionPolicies = [Own()]
+            $0.cache = ResponseCache()
             $0.cookies = CookieJar()
             $0.duplicates = .join
             $0.retry = .standard
@@ -95,7 +96,10 @@ struct CompositionTests {
             next = Mirror(reflecting: transport).children.first { $0.label == "base" }?.value
         }
         #expect(
-            chain.prefix(3) == ["DuplicateHandlingTransport", "RedirectFollowingTransport", "CookieTransport"])
+            chain.prefix(5) == [
+                "DuplicateHandlingTransport", "RedirectFollowingTransport", "CookieTransport", "CachingTransport",
+                "SetCookieTransport",
+            ])
     }
 
     @Test("By default there are a back-off gate and a limit of 64, but no retries, cookies or duplicate handling")

@@ -91,6 +91,53 @@ struct CacheKeyTests {
         }
     }
 
+    @Test("Credentials that do not come from the session share no responses, although their requests belong to one")
+    func foreignCredentials() async throws {
+        responses([.cacheControl: "max-age=60"])
+        let session = AccessTokenSupervisor(token: AccessToken("a", session: UUID()), clock: Fixture.stillClock) {
+            _ in AccessToken("x")
+        }
+        let user = Box("ann")
+        let service = NetworkService(environment: Fixture.environment, authorizedBy: session) {
+            $0.cache = cache
+            $0.transport = stub
+            $0.requestAdaptingService = RequestAdaptingService([
+                session.adapter, ClosureAdapter { request, _ in request.headers[.authorization] = user.value },
+            ])
+        }
+        for (name, requests) in [("ann", 1), ("bob", 2), ("ann", 2)] {
+            user.change { $0 = name }
+            try await service.request(Get(authorizationType: .bearer))
+            #expect(stub.requests.count == requests)
+        }
+        session.accessToken = nil
+        for (name, requests) in [("ann", 2), ("eve", 3)] {
+            try await self.service(session).request(
+                Get(headers: [.authorization: name], authorizationType: .bearer))
+            #expect(stub.requests.count == requests)
+        }
+    }
+
+    @Test("On disk, a session that is continued after a restart finds the responses of its earlier tokens")
+    func sessionOnDisk() async throws {
+        responses([.cacheControl: "max-age=60"])
+        let folder = try TemporaryFolder()
+        let id = UUID()
+        for (token, owner, requests) in [("a", id, 1), ("b", id, 1), ("b", UUID(), 2)] {
+            let stored = try ResponseCache(
+                directory: folder.url, storesCredentials: true, clock: clock.networkClock)
+            let session = AccessTokenSupervisor(token: AccessToken(token, session: owner), clock: Fixture.stillClock) {
+                _ in AccessToken("x")
+            }
+            let service = NetworkService(environment: Fixture.environment, authorizedBy: session) {
+                $0.cache = stored
+                $0.transport = stub
+            }
+            try await service.request(Get(authorizationType: .bearer))
+            #expect(stub.requests.count == requests)
+        }
+    }
+
     @Test("Tokens without a session in a store share no responses")
     func unnamedSessions() async throws {
         responses([.cacheControl: "max-age=60"])

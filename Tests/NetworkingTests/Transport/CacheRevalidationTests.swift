@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Cached responses that are validated while they are used")
+@Suite("Cached responses that are validated while they are used", .timeLimit(.minutes(1)))
 struct CacheRevalidationTests {
     private struct Get: Endpoint {
         let path: EndpointPath = "items"
@@ -103,6 +103,30 @@ struct CacheRevalidationTests {
         }
         #expect(try await service.value?.request(Get(), as: .string) == "one")
         while !hasReset.value { await Task.yield() }
+    }
+}
+
+extension CacheRevalidationTests {
+    @Test("A validation that resets the service because a reset has cancelled it does not wait for that reset")
+    func resetAfterCancellation() async throws {
+        let service = Box<NetworkService?>(nil)
+        let made = NetworkService(environment: Fixture.environment) {
+            $0.cache = cache
+            $0.transport = stub
+        }
+        service.change { $0 = made }
+        defer { service.change { $0 = nil } }
+        await responses.give("one")
+        #expect(try await made.request(Get(), as: .string) == "one")
+        clock.advance(by: .seconds(61))
+        stub.on(nil, nil) { _ in
+            do { try await Task.sleep(for: .seconds(3_600)) } catch { await service.value?.reset() }
+            return .failure(.cancelled)
+        }
+        #expect(try await made.request(Get(), as: .string) == "one")
+        while stub.requests.count < 2 { await Task.yield() }
+        await made.reset()
+        #expect(cache.count == 0)
     }
 }
 

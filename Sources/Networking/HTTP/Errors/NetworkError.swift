@@ -61,7 +61,13 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, L
     public var debugDescription: String { hint.map { "\(description). \($0)" } ?? description }
 
     /// A text about the failure for the user.
-    public var errorDescription: String? { NetworkError.words[kind] ?? "The request failed." }
+    public var errorDescription: String? {
+        // If a token cannot be refreshed without a network, the user is not logged out.
+        if kind == .noToken, let cause = underlying as? NetworkError, let words = NetworkError.words[cause.kind] {
+            return words
+        }
+        return NetworkError.words[kind] ?? "The request failed."
+    }
 
     private static let words: [Kind: String] = [
         .notConnected: "There is no internet connection.",

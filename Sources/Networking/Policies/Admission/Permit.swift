@@ -24,6 +24,9 @@ package final class Permit: TransferPermit {
 
     private let holding: Locked<Holding>
 
+    /// The permit of a request that enters no policy.
+    static var none: Permit { Permit(Holding()) }
+
     package var isHeld: Bool { holding.withLock { !$0.permits.isEmpty } }
 
     fileprivate init(_ holding: Holding) {
@@ -57,7 +60,7 @@ package final class Permit: TransferPermit {
     static func ask(
         _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint
     ) throws -> Decision {
-        guard request.admission != .refresh else { return .granted(Permit(Holding())) }
+        guard request.admission != .refresh else { return .granted(.none) }
         var entry = Entry(policies, request, endpoint)
         return try entry.enterAll() ? .granted(Permit(entry.holding)) : .refused(entry)
     }

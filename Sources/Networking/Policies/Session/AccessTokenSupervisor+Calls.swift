@@ -2,20 +2,23 @@ import Foundation
 
 // The methods for the gate, the adapter and the handler.
 extension AccessTokenSupervisor {
-    /// Returns the token, and the mark that a request with this token carries.
+    /// Returns the field with the token, and the mark that a request with this token carries. The field is nil if there
+    /// is no token.
     ///
     /// - Throws: ``NetworkError/Kind/noToken`` if the call belongs to another session.
-    func authorize(by call: CallSession, on request: HTTPRequest) throws -> (token: AccessToken?, mark: CarriedToken) {
+    func authorize(by call: CallSession, on request: HTTPRequest) throws -> (field: HTTPHeader?, mark: CarriedToken) {
         let (token, generation, session) = state.withLock { state in
             (state.machine.token, state.machine.generation, state.machine.session)
         }
         guard let number = call.change({ $0.join(session) }) else {
             throw NetworkError.noToken(because: SessionEnded(), request)
         }
+        let field = token.map { HTTPHeader.authorization(call.authorizationType, $0.value) }
         let mark = CarriedToken(
-            number, generation: generation, session: session, isNamed: session != AccessToken.unnamedSession, of: call,
-            refusedBy: unauthorizedStatuses)
-        return (token, mark)
+            number, generation: generation, session: session,
+            field: session == AccessToken.unnamedSession ? nil : field?.value, of: call, refusedBy: unauthorizedStatuses
+        )
+        return (field, mark)
     }
 
     /// Notes the current session on the first request of a call, if the call carries a token.

@@ -6,6 +6,11 @@ enum RefreshRejection {
         return ((error as? any CausedByNetworkError)?.networkCause ?? error as? NetworkError)?.isRefusal ?? false
     }
 
+    /// Whether an error for which a call has no token means that its session is over.
+    static func isEnd(_ error: (any Error)?) -> Bool {
+        error.map { $0 is SessionEnded || isRejection($0) } ?? true
+    }
+
     /// Returns the cause of a refresh's error. If the refresh threw the error of a call that it made, the cause is the
     /// error that this call had before its service mapped it to an error of the app.
     static func cause(of error: any Error, in refresh: RefreshMark) -> any Error {

@@ -17,8 +17,8 @@ public struct TokenRequestAdapter: SynchronousRequestAdapter {
     /// - Throws: ``NetworkError/Kind/noToken`` if the session of the call has ended.
     public func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {
         guard let call = supervisor.call(of: request, endpoint) else { return }
-        let (token, mark) = try supervisor.authorize(by: call, on: request)
-        if let token { request.headers.set(.authorization(call.authorizationType, token.value)) }
+        let (field, mark) = try supervisor.authorize(by: call, on: request)
+        if let field { request.headers.set(field) }
         request[attachment: CarriedToken.self] = mark
     }
 }

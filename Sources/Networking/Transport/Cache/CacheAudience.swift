@@ -59,8 +59,9 @@ struct CacheAudience: Sendable {
             headers.append(HTTPHeader(name, normalized(all.values(for: name), name)))
         }
         // A response that depends on the token itself is used for that token only.
-        if let token = request[attachment: CarriedToken.self], token.isNamed, headers.contains(.authorization),
-            !varying.contains(.authorization)
+        // Another adapter may have replaced the field of the session with the credentials of another user.
+        if let token = request[attachment: CarriedToken.self], let field = token.field,
+            headers.values(for: .authorization) == [field], !varying.contains(.authorization)
         {
             headers.append(HTTPHeader(session, token.session.uuidString))
         }

@@ -48,7 +48,7 @@ extension CachedResponse {
 
 /// A failure after which a stale response may be used.
 package enum CacheFailure: Equatable, Sendable {
-    /// The request got no response.
+    /// The request got no response, or it could not be sent.
     case noResponse
     /// The server responded with 500, 502, 503 or 504.
     case serverError
@@ -63,7 +63,7 @@ package enum CacheFailure: Equatable, Sendable {
     init?(_ error: any Error) {
         let kinds: Set<NetworkError.Kind> = [
             .notConnected, .cannotResolveHost, .cannotConnect, .connectTimedOut, .idleTimedOut,
-            .connectionLostBeforeHead, .tlsFailed,
+            .connectionLostBeforeHead, .tlsFailed, .noToken, .circuitOpen,
         ]
         guard let error = error as? NetworkError, kinds.contains(error.kind) else { return nil }
         self = .noResponse

@@ -43,7 +43,7 @@ package struct CachingTransport: Transport {
     /// Sends a request that the cache does not handle. A non-error response to an unsafe method removes the stored
     /// responses of its URL, and of the URLs in `Location` and `Content-Location` (RFC 9111 section 4.4).
     private func forward(_ request: HTTPRequest, _ delivery: BodyDelivery) async throws -> HTTPResponse {
-        let response = try await base.send(request, delivering: delivery)
+        let response = try await sendToServer(request, delivery)
         guard !request.method.isSafe, (200..<400).contains(response.status.code) else { return response }
         cache.removeResponses(from: request.url)
         for field in [HTTPHeader.Name.location, "Content-Location"] {
@@ -56,6 +56,11 @@ package struct CachingTransport: Transport {
         return response
     }
 
+    private func sendToServer(_ request: HTTPRequest, _ delivery: BodyDelivery) async throws -> HTTPResponse {
+        if let error = request[option: UnsentOption.self] { throw error }
+        return try await base.send(request, delivering: delivery)
+    }
+
     /// Sends a request to the server. A stored response is validated, or used if the request fails.
     private func fetch(
         _ asked: CacheRequest, _ stored: CachedResponse?, _ exchange: CacheExchange
@@ -65,7 +70,7 @@ package struct CachingTransport: Transport {
             !asked.isConditional && asked.range == nil && stored?.makeConditional(&request, asked.delivery) == true
         let requested = cache.date()
         var response: HTTPResponse
-        do { response = try await base.send(request, delivering: asked.delivery) } catch {
+        do { response = try await sendToServer(request, asked.delivery) } catch {
             guard var stale = CacheFailure(error).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) })
             else { throw error }
             stale.replaced = .failure(error)
@@ -91,14 +96,14 @@ package struct CachingTransport: Transport {
     /// Validates a stored response after its use, while no caller waits. At most one such validation runs for each URL.
     private func revalidate(_ stored: CachedResponse, _ asked: CacheRequest) {
         guard let asked = asked.afterCall else { return }
-        cache.revalidations.start(CachePages.key(asked.request.url)) {
-            // The request belongs to no call, but it needs the permit of the call that caused it.
-            let permit = CallScope.currentPermit?.handOver()
-            let exchange = cache.begin(asked.request.url)
-            return {
-                let result = await revalidation(of: stored, asked, exchange)
-                permit?.release(after: result)
-            }
+        let key = CachePages.key(asked.request.url)
+        guard cache.revalidations.claim(key) else { return }
+        // The request belongs to no call, but it needs the permit of the call that caused it.
+        let permit = CallScope.currentPermit?.handOver()
+        let exchange = cache.begin(asked.request.url)
+        cache.revalidations.start(key) {
+            let result = await revalidation(of: stored, asked, exchange)
+            permit?.release(after: result)
         }
     }
 

@@ -23,6 +23,12 @@ package enum AwaitingValidationOption: HTTPRequest.Option {
     package static var defaultValue: Bool? { nil }
 }
 
+/// The error because of which a request must not be sent. Only a stored response can replace it.
+enum UnsentOption: HTTPRequest.Option {
+    /// Nil, which means that the request may be sent.
+    static var defaultValue: NetworkError? { nil }
+}
+
 enum CachingOption: HTTPRequest.Option {
     /// Nil, which means ``ResponseCache/Rule/fresh``.
     static var defaultValue: ResponseCache.Rule? { nil }

@@ -119,8 +119,9 @@ public final class ResponseCache: Sendable {
 }
 
 extension ResponseCache: ResetParticipant {
-    /// Removes every response.
+    /// Removes every response, and cancels the validations that no call waits for.
     public func reset() {
+        revalidations.cancel()
         removeAll()
     }
 }

@@ -79,6 +79,7 @@ extension HTTPRequest {
         PermittedSources(
             rule: self[option: CachingOption.self] ?? .fresh,
             isAwaitingValidation: self[option: AwaitingValidationOption.self] ?? false,
+            isUnsent: self[option: UnsentOption.self] != nil,
             networks: self[option: NetworkAccessOption.self] ?? .all)
     }
 }
@@ -86,5 +87,6 @@ extension HTTPRequest {
 fileprivate struct PermittedSources: Equatable {
     let rule: ResponseCache.Rule
     let isAwaitingValidation: Bool
+    let isUnsent: Bool
     let networks: NetworkAccess
 }

@@ -1,17 +1,18 @@
 import Foundation
 
-/// The token of a request, without the token's value, which only the session knows.
+/// The token of a request. If the session has no token, a request has this object without a field.
 final class CarriedToken: HTTPRequest.Attachment {
     /// True: a redirect to another origin removes it together with the token.
     static var isSensitive: Bool { true }
 
     /// The number of the request among the requests that the call has sent.
     let number: Int
-    /// The number of the token among the tokens of its session, counted from 0.
+    /// The generation of the session when the token was added.
     let generation: Int
     let session: UUID
-    /// Whether no other session has the id. False if the token comes from a store that does not keep the ids.
-    let isNamed: Bool
+    /// The value of the `Authorization` field with the token. Nil if the session has no token, or if other sessions may
+    /// have the same id, because the token comes from a store that does not keep the ids.
+    let field: String?
     /// The state of the call in its session. Only the session knows its type.
     let call: any AnyObject & Sendable
     /// The statuses with which a server refuses the token. A response with such a status is rejected before any
@@ -19,13 +20,13 @@ final class CarriedToken: HTTPRequest.Attachment {
     let refusedStatuses: Set<HTTPStatus>
 
     init(
-        _ number: Int, generation: Int, session: UUID, isNamed: Bool, of call: any AnyObject & Sendable,
+        _ number: Int, generation: Int, session: UUID, field: String?, of call: any AnyObject & Sendable,
         refusedBy statuses: Set<HTTPStatus>
     ) {
         self.number = number
         self.generation = generation
         self.session = session
-        self.isNamed = isNamed
+        self.field = field
         self.call = call
         refusedStatuses = statuses
     }
