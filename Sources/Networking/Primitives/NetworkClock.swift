@@ -2,8 +2,9 @@ public import Foundation
 
 /// A clock that the library uses for all waits: it returns the current time and sleeps until a given time.
 ///
-/// Every delay, timeout and expiry of a service uses the clock of the service, so that a test with a manual clock does
-/// not wait. Create a clock from any `Clock` whose duration is `Duration`. The default is ``continuous``.
+/// The delays and timeouts of a service use its clock, so that a test with a manual clock does not wait. A breaker, a
+/// cookie jar, a cache and a session have their own clocks. Create a clock from any `Clock` whose duration is
+/// `Duration`. The default is ``continuous``.
 public struct NetworkClock: Sendable {
     /// Returns the time since an arbitrary fixed moment. This time never decreases.
     public let now: @Sendable () -> Duration

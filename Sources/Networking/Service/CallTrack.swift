@@ -1,6 +1,7 @@
 import Foundation
 
-/// The current state and the history of one call. The task of the call and the tasks derived from it share it.
+/// The current state and the history of one call. The task of the call and the tasks derived from that task share this
+/// object.
 package final class CallTrack: Sendable {
     typealias Observer = @Sendable (RequestEvent) -> Void
 
@@ -97,7 +98,8 @@ package final class CallTrack: Sendable {
         for event in past { observer(event) }
     }
 
-    /// Repeats the events of another track from now on. The track that was followed before is no longer followed.
+    /// Repeats the past events of another track, and then each of its new events. The track that was followed before is
+    /// no longer followed.
     func follow(_ other: CallTrack) {
         let before = state.withLock { state in
             defer { state.source = other }

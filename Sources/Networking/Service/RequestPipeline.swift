@@ -2,7 +2,7 @@ import Foundation
 
 /// The execution of one call, from the endpoint to the response and its value.
 ///
-/// It is a class, because a call passes the pipeline through several functions.
+/// It is a class, because it is passed to several functions, and a reference is cheap to pass.
 final class RequestPipeline: Sendable {
     typealias Outcome = (response: HTTPResponse, record: CallRecord)
 

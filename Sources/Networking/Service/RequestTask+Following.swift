@@ -10,8 +10,8 @@ struct Successor<Value: Sendable>: Sendable {
 
     /// The task whose outcome this task takes over; nil before there is such a task, and after the end.
     fileprivate var target: RequestTask<Value>?
-    /// The tasks that take over the outcome of this task. The references are weak, because everything that observes a
-    /// task retains it.
+    /// The tasks that take over the outcome of this task. The references are weak: a follower that is still needed is
+    /// retained by its observers.
     fileprivate var followers: [Follower] = []
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// One of several processes that share a cache on disk. It stores, replaces, confirms and removes responses until it is
+/// One of several processes that share a cache on disk. It stores, replaces, reads and removes responses until it is
 /// killed, and writes a line to its log after each step.
 struct CacheWorker: Sendable {
     /// The number of URLs that only this process changes.

@@ -83,7 +83,7 @@ extension HARArchive.Response {
             comment: failure)
     }
 
-    /// Creates the response of an exchange without a response.
+    /// Creates the placeholder that the format requires for an exchange that received no response.
     init(none error: (any Error)?) {
         self.init(
             status: 0, statusText: "", headers: [], content: HARArchive.Content(size: 0, mimeType: "x-unknown"),

@@ -33,9 +33,9 @@ final class CallSession: HTTPRequest.Attachment {
     /// Changes the state of the call in the session.
     func change<Value: Sendable>(_ change: (inout SessionMember) -> Value) -> Value { member.withLock { change(&$0) } }
 
-    /// Returns the judgement of a refusal. The first caller makes the judgement: the gate, so that a refresh begins
-    /// before the permit is released. The handler calls the method later and must get the same judgement, even if the
-    /// session has changed since.
+    /// Returns the judgement of a refusal. The gate calls this method first, and its call makes the judgement. A
+    /// refresh therefore begins before the permit is released. The handler calls the method later and must get the same
+    /// judgement, even if the session has changed since.
     func judgement(
         of sent: CarriedToken, _ judge: () -> AccessTokenMachine.Judgement
     ) -> AccessTokenMachine.Judgement {

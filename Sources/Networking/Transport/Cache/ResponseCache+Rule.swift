@@ -5,7 +5,8 @@ extension ResponseCache {
         /// `stale-while-revalidate` or `stale-if-error` permits its use. Default.
         case fresh
         /// Like ``fresh``, but a stale response is also used if the request gets no response, for example because there
-        /// is no network. Responses with `must-revalidate` or `no-cache` are not used in this case.
+        /// is no network, or if it cannot be sent because its token cannot be refreshed or the circuit breaker is open.
+        /// Responses with `must-revalidate` or `no-cache` are not used in this case.
         case staleIfOffline
         /// Only a stored response is used, fresh or stale; nothing is sent. If no response is stored, the call fails
         /// with ``NetworkError/Kind/notCached``.

@@ -1,5 +1,6 @@
-/// A transport that stores the cookies that responses set. It is below the cache, so that it receives each response of
-/// the server once: also one that validates a stored response, and one that a stored response replaces.
+/// A transport that stores the cookies that responses set. It is below the cache, so that it receives every response of
+/// the server exactly once. This includes a 304 that validates a stored response, and an error for which the cache
+/// returns a stored response.
 package struct SetCookieTransport: Transport {
     private let base: any Transport
     private let jar: CookieJar

@@ -1,7 +1,7 @@
 #if os(Linux)
     import Foundation
 
-    /// A queue of commands for a loop, which callers on any thread fill.
+    /// A queue of commands for a loop. Callers on any thread add commands to it.
     final class CurlInbox: Sendable {
         private struct State: Sendable {
             var commands: [CurlLoop.Command] = []

@@ -40,7 +40,8 @@ struct DuplicateKey: Sendable {
     }
 
     /// Whether the response to one request is also valid for the other request. Requests of one group may differ, even
-    /// in the delivery of their responses. Two requests that a double tap causes may have different idempotency keys.
+    /// in the delivery of their responses. The two requests of a double tap can have different idempotency keys. They
+    /// then do not share a response.
     func sharesResponse(of other: DuplicateKey, ignoring ignored: [HTTPHeader.Name]) -> Bool {
         isComparable && other.isComparable && isEqual(to: other, ignoring: ignored)
             && request.headers[.idempotencyKey] == other.request.headers[.idempotencyKey]

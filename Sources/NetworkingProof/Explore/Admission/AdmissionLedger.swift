@@ -118,7 +118,7 @@ extension AdmissionLedger {
             "call \(caller + 1) gets a permit of limit \(limit + 1) for which another call waits")
     }
 
-    /// While a caller waits for a limit, it holds only limits that come before it in the fixed order.
+    /// While a caller waits for a limit, the caller holds permits only of earlier limits in the fixed order.
     func limitsAreReservedInOrder(_ caller: Int, _ limit: Int) {
         let later = limits.indices.filter { $0 > limit && entries[$0][caller].position == .holding }
         expect(later.isEmpty, "call \(caller + 1) waits for limit \(limit + 1) and holds another one")
