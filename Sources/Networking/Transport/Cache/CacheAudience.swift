@@ -35,13 +35,13 @@ struct CacheAudience: Sendable {
     /// Whether fields have the same names and values. All tokens of one session are equal. The app's marks of sensitive
     /// fields are not compared, because files do not contain them.
     private static func isEqual(_ fields: HTTPHeaders, _ others: HTTPHeaders) -> Bool {
+        let isSame = { (one: HTTPHeader, other: HTTPHeader) in one.name == other.name && one.value == other.value }
+        if fields.elementsEqual(others, by: isSame) { return true }
         let isSameSession = fields.contains(session) && fields[session] == others[session]
         let isCompared = { (field: HTTPHeader) in
             field.name != session && !(isSameSession && field.name == .authorization)
         }
-        return fields.lazy.filter(isCompared).elementsEqual(others.lazy.filter(isCompared)) {
-            $0.name == $1.name && $0.value == $1.value
-        }
+        return fields.lazy.filter(isCompared).elementsEqual(others.lazy.filter(isCompared), by: isSame)
     }
 
     private static func varying(_ response: HTTPHeaders) -> [HTTPHeader.Name]? {
