@@ -1,7 +1,7 @@
 import Foundation
 
 /// A request's body that was read to its end, for an engine that cannot read it piece by piece. A short body is in
-/// memory, a long one in a temporary file.
+/// memory. A long body is in a temporary file.
 enum SpooledBody: Sendable {
     case data(Data)
     case file(TemporaryFile)

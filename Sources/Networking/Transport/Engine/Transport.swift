@@ -11,7 +11,8 @@ public enum BodyDelivery: Sendable {
 /// A type that sends a request and returns the response. It is the only part of a service that performs I/O.
 ///
 /// ``CurlTransport`` and ``URLSessionTransport`` are transports, and so are the stubs of `NetworkingTesting`. Write a
-/// transport to wrap another one, or to send requests by other means. Set it with ``NetworkConfiguration/transport``.
+/// transport to wrap another transport, or to send requests by other means. Set it with
+/// ``NetworkConfiguration/transport``.
 ///
 /// ## When it is called
 ///
