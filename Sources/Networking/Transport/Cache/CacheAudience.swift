@@ -4,8 +4,8 @@ import Foundation
 struct CacheAudience: Sendable {
     /// The fields that the `Vary` fields of the response name.
     private let varying: [HTTPHeader.Name]
-    /// The fields that a request must have: `Host`, the fields that may identify its user, those in ``varying``, and the
-    /// id of the session whose token the request carries.
+    /// The fields that a request must have: `Host`, the fields that may identify the user, the fields in ``varying``,
+    /// and the id of the session whose token the request carries.
     let fields: HTTPHeaders
 
     /// The name of the field in ``fields`` that contains the id of the session. No request has a field with this name,
@@ -82,7 +82,8 @@ struct CacheAudience: Sendable {
 }
 
 extension HTTPRequest {
-    /// The header fields that are sent, with the `Authorization` that an engine creates from the user in the URL.
+    /// The header fields that are sent, including the `Authorization` field that an engine creates from the user in the
+    /// URL.
     var headersWithCredentials: HTTPHeaders {
         var headers = allHeaders
         if let user = url.user(percentEncoded: true), !headers.contains(.authorization) {

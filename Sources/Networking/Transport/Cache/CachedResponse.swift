@@ -67,8 +67,8 @@ package struct CachedResponse: Sendable {
         freshness.lifetime > freshness.initialAge || headers.contains(.eTag) || headers.contains(.lastModified)
     }
 
-    /// Returns the fields that may be stored. The other fields are those of the connection (RFC 9111 section 3.1),
-    /// those that `no-cache` names, and cookies, which must not be set again.
+    /// Returns the fields that may be stored: all fields except those of the connection (RFC 9111 section 3.1), those
+    /// that `no-cache` names, and cookies. Cookies must not be set again.
     private static func storable(_ headers: HTTPHeaders) -> HTTPHeaders {
         let connection: Set<HTTPHeader.Name> = [
             "Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "TE", "Trailer", "Upgrade",

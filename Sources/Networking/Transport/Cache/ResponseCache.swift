@@ -54,7 +54,7 @@ public final class ResponseCache: Sendable {
     ///     directory. Default: false, which means that such responses are stored in memory, up to 16 MiB. Credentials
     ///     are all fields that may identify the user, such as `Authorization`, `Cookie`, and fields that the library
     ///     does not know.
-    ///   - heuristicFreshness: As for a cache in memory.
+    ///   - heuristicFreshness: See the initializer of a cache in memory.
     ///   - clock: The clock that measures the age of responses.
     /// - Throws: `CocoaError` with the path, if the directory cannot be created or written to.
     public init(

@@ -12,16 +12,16 @@ public import Foundation
 /// The rules are those of [RFC 6265](https://www.rfc-editor.org/rfc/rfc6265) and of its successor,
 /// [6265bis](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis), on all platforms:
 ///
-/// - **Fields.** A `Set-Cookie` field is ignored if it has a control character other than TAB, has no name, or has a
-///   name and a value of more than 4,096 bytes together. An attribute value of more than 1,024 bytes is ignored.
+/// - **Fields.** A `Set-Cookie` field is ignored if it has a control character other than TAB, if it has no name, or if
+///   its name and value together have more than 4,096 bytes. An attribute value of more than 1,024 bytes is ignored.
 /// - **Domain.** The `Domain` attribute must be the host or a domain above it, and not a public suffix: a server of
 ///   `shop.co.uk` cannot set a cookie for all of `co.uk`. See ``PublicSuffixList``. International domains are compared
 ///   as punycode.
 /// - **Secure.** `Secure` cookies are received and sent over `https` only, even for `localhost`. A response over `http`
 ///   can neither replace nor hide them. A cookie whose name starts with `__Secure-` or `__Host-` must have the
 ///   attributes that the prefix requires.
-/// - **Order.** Cookies with the longest path are sent first, then those that were created first. A cookie that
-///   replaces another one inherits its position in the order of creation.
+/// - **Order.** Cookies with longer paths are sent first. Cookies whose paths have the same length are sent in the
+///   order of creation. A cookie that replaces a stored cookie takes its position in this order.
 /// - **Lifetime.** A cookie expires after at most 400 days. Cookies without `Max-Age` and `Expires` live as long as the
 ///   jar.
 /// - **Limits.** A jar stores 50 cookies per domain and 3,000 in total. If a limit is exceeded, it removes expired

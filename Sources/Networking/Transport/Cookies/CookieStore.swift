@@ -22,7 +22,8 @@ struct CookieStore: Sendable {
     /// All cookies, in the order of creation.
     var cookies: [Cookie] { domains.values.joined().sorted { $0.creation < $1.creation } }
 
-    /// Returns the cookies that a request sends: those with the longest path first, then in the order of creation.
+    /// Returns the cookies that a request sends. Cookies with longer paths are first. Cookies whose paths have the same
+    /// length are in the order of creation.
     mutating func cookies(for location: CookieLocation, at now: Date) -> [Cookie] {
         history += 1
         var chosen: [Cookie] = []

@@ -5,7 +5,7 @@
     ///
     /// Exclusivity is not checked at run time, because only one thread uses the variables, and accesses do not overlap.
     /// All methods except ``cancel()`` and ``init(_:delivering:configuration:loop:owner:)`` run on the loop's thread.
-    final class CurlExchange: @unchecked Sendable {  // because its variables are touched only on the loop's thread
+    final class CurlExchange: @unchecked Sendable {  // because only the loop's thread uses its variables
         let request: HTTPRequest
         let transfer: Transfer
         /// The handle of the attempt in progress; nil before and after the attempt.

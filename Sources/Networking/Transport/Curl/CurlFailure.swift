@@ -23,7 +23,8 @@
             return NetworkError(kind, reason: "\(explanation) (\(words))")
         }
 
-        /// The explanation of the kind. It names the proxy or the Unix socket if no connection through it was possible.
+        /// The explanation of the kind. If a connection through a proxy or Unix socket failed, the explanation names
+        /// the proxy or the Unix socket.
         private var explanation: String {
             switch Int(code) {
             case CCURLE_COULDNT_RESOLVE_PROXY: return "the proxy's name cannot be resolved"

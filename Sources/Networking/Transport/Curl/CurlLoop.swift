@@ -7,7 +7,7 @@
     /// of the app.
     ///
     /// Exclusivity is not checked at run time, because only one thread uses the variables, and accesses do not overlap.
-    final class CurlLoop: @unchecked Sendable {  // because the inbox has a lock, and only the thread touches the rest
+    final class CurlLoop: @unchecked Sendable {  // because the inbox has a lock; one thread uses the other variables
         /// A command for the loop.
         enum Command {
             /// Starts an exchange.
@@ -146,8 +146,8 @@
             }
         }
 
-        /// Begins an attempt. Its handle is created on this thread, which also frees it, because memory that one thread
-        /// allocates and another thread frees costs much more.
+        /// Begins an attempt. Its handle is created on this thread, which also frees it, because it is much slower to
+        /// free memory that another thread has allocated.
         private func begin(_ exchange: CurlExchange) {
             do {
                 let handle = try makeHandle()

@@ -12,8 +12,8 @@
     /// The transport repeats a request by itself in two cases only:
     ///
     /// - The server has not processed the request: it refused the HTTP/2 stream, or ended the connection with a GOAWAY
-    ///   frame whose last stream is earlier (RFC 9113 section 8.7). The method may be any method, but a body must be
-    ///   replayable.
+    ///   frame whose last stream is earlier (RFC 9113 section 8.7). Requests with any method are repeated, but a body
+    ///   must be replayable.
     /// - The request was sent on a reused connection, which ended before the response head, and repeating the request
     ///   is harmless: the method is idempotent, and the body, if there is one, can be read again.
     ///

@@ -12,7 +12,7 @@ package struct ResponseHeadReader {
         case more
         /// The line completes the head.
         case head(ResponseHead)
-        /// The head exceeds a limit. The text describes the excess.
+        /// The head exceeds a limit. The text states the limit.
         case tooLarge(String)
         /// The line is not valid in a head. The text is the reason.
         case malformed(String)

@@ -7,8 +7,8 @@
 /// body is in memory. Two equal downloads never share a transfer; the policy may reject or cancel one of them.
 ///
 /// Each service creates this transport for itself, as its outermost transport. Requests of different services are not
-/// compared, unless the services use the same instance as their transport. The transport compares transfers, not calls.
-/// A call that waits for a retry has no transfer in progress, so it is not compared.
+/// compared, unless the services share one instance of this transport. The transport compares transfers, not calls. A
+/// call that waits for a retry has no transfer in progress, so it is not compared.
 package final class DuplicateHandlingTransport: Transport {
     private let base: any Transport
     private let policy: DuplicateRequestPolicy?
@@ -105,7 +105,7 @@ package final class DuplicateHandlingTransport: Transport {
             transfer.cancel(SharedTransfer.isReplaced)
             guard case .observer = audience else { return .waiting(caller) }
             caller.leave()
-            throw SharedTransfer.superseded("its response goes to an observer")
+            throw SharedTransfer.superseded("the response goes to an observer")
         }
     }
 
@@ -126,7 +126,7 @@ package final class DuplicateHandlingTransport: Transport {
         case .observer(let observer):
             guard transfer.observe(observer, at: held) else { return nil }
             transfer.supersede("the response goes to an observer")
-            throw SharedTransfer.superseded("its response goes to an observer")
+            throw SharedTransfer.superseded("the response goes to an observer")
         }
     }
 

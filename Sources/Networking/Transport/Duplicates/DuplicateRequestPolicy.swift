@@ -11,13 +11,13 @@
 /// true)`. For search as you type, in which the requests differ, put the requests into one group
 /// (`RequestSettings.duplicateGroup`) and use ``replace``.
 ///
-/// Files are not shared: of two equal downloads (`as: .file(at:)`), ``keepFirst`` rejects the second one. ``replace``
-/// and ``keepLatest`` end the first one before the second one begins. With the other policies, both are sent. Streams
-/// are not compared.
+/// Two equal downloads (`as: .file(at:)`) never share a transfer. ``keepFirst`` rejects the second download.
+/// ``replace`` and ``keepLatest`` end the first download before the second download begins. With the other policies,
+/// both downloads are sent. Streams are not compared.
 ///
-/// Only requests in progress are compared, not calls that wait for a permit, for a token, or for a retry. If an
-/// order of a customer must never be executed twice, also give its calls an idempotency key that the app chooses:
-/// `idempotencyKey = .value(draft.id)`.
+/// Only requests in progress are compared, not calls that wait for a permit, for a token, or for a retry. If an order
+/// of a customer must never be executed twice, also give the calls that send it an idempotency key that the app
+/// chooses: `idempotencyKey = .value(draft.id)`.
 public struct DuplicateRequestPolicy: Sendable {
     /// What happens to two equal requests.
     ///

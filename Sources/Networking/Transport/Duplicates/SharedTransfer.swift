@@ -21,7 +21,7 @@ final class SharedTransfer: Sendable {
         var callers = Few<Waiter>()
         var observers: [@Sendable (Outcome) -> Void] = []
         var task: Task<Void, Never>?
-        /// The permit that a caller or an observer has handed over to the transfer.
+        /// The permit that a call has handed over to the transfer.
         var permit: (any TransferPermit)?
 
         var lacksPermit: Bool { phase == .running && permit == nil }
@@ -54,13 +54,13 @@ final class SharedTransfer: Sendable {
             if state.phase == .running { state.task = task }
             return state.phase == .abandoned
         }
-        // If all callers left before the task existed, the task was not cancelled.
+        // If all callers left before the task existed, the task has not been cancelled yet.
         if isUnwanted { task.cancel() }
     }
 
-    /// Starts a task that does not end with the task of its caller. If the system supports it, the task starts
-    /// immediately on the caller's thread and runs there until it first suspends: handing a task to another thread
-    /// costs ten times as much, and is unnecessary for a task that never suspends.
+    /// Starts a task that is independent of the caller's task. If the system supports it, the task starts immediately
+    /// on the caller's thread and runs there until it first suspends. Handing a task to another thread costs ten times
+    /// as much, and is unnecessary for a task that never suspends.
     private func start(on base: any Transport) -> Task<Void, Never> {
         CallPosition.$current.withValue(CallPosition.current.map { $0.scope.map { .beside($0) } ?? $0 }) {
             #if compiler(>=6.2)

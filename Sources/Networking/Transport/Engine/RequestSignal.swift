@@ -32,7 +32,7 @@ protocol TransferPermit: CallPermit {
     func release(after outcome: Result<HTTPResponse, any Error>?)
     /// Moves the permit from the call to a transfer that outlives the call.
     ///
-    /// - Returns: Nil if the permit has been released.
+    /// - Returns: The permit of the transfer; nil if the permit has already been released.
     func handOver() -> (any TransferPermit)?
 }
 

@@ -7,7 +7,7 @@ enum SpooledBody: Sendable {
     case file(TemporaryFile)
 
     /// The bytes of the body. A file is mapped into memory, because Foundation's own way of sending files is not
-    /// reliable on Linux (L42).
+    /// reliable on Linux (row L42 of <doc:URLSessionOnLinux>).
     var bytes: Data {
         get throws {
             switch self {

@@ -151,10 +151,11 @@ final class RunningTask: @unchecked Sendable {  // because of the lock; only the
 
 /// The request's body.
 extension RunningTask {
-    /// Opens the body as a stream when `URLSession` requests one: at the beginning, and when it sends the request
+    /// Opens the body as a stream when `URLSession` requests a stream: at the beginning, and when it sends the request
     /// again.
     ///
-    /// - Returns: Nil if the body cannot be opened, or cannot be opened again. In these cases the call has failed.
+    /// - Returns: Nil if the task has already ended. Also nil if the body cannot be opened, or cannot be opened a
+    ///   second time. The call then fails.
     func makeBodyStream() -> SessionBodyStream? {
         let (isFirst, isRunning) = lock.withLock {
             streams += 1

@@ -5,7 +5,7 @@
     /// class writes the body to the output stream.
     ///
     /// All methods except ``close()`` run on the queue.
-    final class SessionBodyStream: NSObject, StreamDelegate, @unchecked Sendable {  // because of the queue
+    final class SessionBodyStream: NSObject, StreamDelegate, @unchecked Sendable {  // because only the queue changes it
         let input: InputStream
         private let output: OutputStream
         private let queue: DispatchQueue

@@ -10,7 +10,7 @@ import Foundation
 
 /// Reading.
 extension CacheDirectory {
-    /// Returns the stored response that is the most suitable one for a request.
+    /// Returns the most suitable stored response for a request.
     func response(at key: String, to request: HTTPRequest) -> CachedResponse? {
         let folder = folder(key)
         // A file may be replaced after the folder was listed. The next attempt then finds the new file.
