@@ -1,5 +1,5 @@
-/// The directives of the `Cache-Control` fields of a message, [RFC 9111 section
-/// 5.2](https://www.rfc-editor.org/rfc/rfc9111#section-5.2).
+/// The directives of the `Cache-Control` fields of a message,
+/// [RFC 9111 section 5.2](https://www.rfc-editor.org/rfc/rfc9111#section-5.2).
 ///
 /// If a directive occurs several times, the first one applies (section 4.2.1).
 struct CacheDirectives: Sendable {

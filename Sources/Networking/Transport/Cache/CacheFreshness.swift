@@ -1,7 +1,8 @@
 package import Foundation
 
-/// The age and the freshness lifetime of a stored response ([RFC 9111 section
-/// 4.2](https://www.rfc-editor.org/rfc/rfc9111#section-4.2)), and the rules for its use when it is stale.
+/// The age and the freshness lifetime of a stored response
+/// ([RFC 9111 section 4.2](https://www.rfc-editor.org/rfc/rfc9111#section-4.2)), and the rules for its use when it is
+/// stale.
 package struct CacheFreshness: Sendable {
     /// The time at which the request was sent.
     let requested: Date

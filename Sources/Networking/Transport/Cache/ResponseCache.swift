@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The responses that one or several services store in memory or on disk: a private cache, [RFC
-/// 9111](https://www.rfc-editor.org/rfc/rfc9111).
+/// The responses that one or several services store in memory or on disk: a private cache,
+/// [RFC 9111](https://www.rfc-editor.org/rfc/rfc9111).
 ///
 /// A stored response is used only for requests with the same URL, the same values of the fields that its `Vary` names,
 /// and the same credentials, including credentials that adapters add. All tokens of one session of an

@@ -7,9 +7,9 @@
 /// }
 /// ```
 ///
-/// For a double tap on a button that changes something on the server, use `.always(.keepFirst, includesUnsafeMethods:
-/// true)`. For search as you type, in which the requests differ, put the requests into one group
-/// (`RequestSettings.duplicateGroup`) and use ``replace``.
+/// For a double tap on a button that changes something on the server, use
+/// `.always(.keepFirst, includesUnsafeMethods: true)`. For search as you type, in which the requests differ, put the
+/// requests into one group (`RequestSettings.duplicateGroup`) and use ``replace``.
 ///
 /// Two equal downloads (`as: .file(at:)`) never share a transfer. ``keepFirst`` rejects the second download.
 /// ``replace`` and ``keepLatest`` end the first download before the second download begins. With the other policies,

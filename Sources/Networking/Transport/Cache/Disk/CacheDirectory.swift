@@ -76,7 +76,7 @@ final class CacheDirectory: Sendable {
                     kept.append(name)
                     continue
                 }
-                // The stored response belongs to a later request. A time in the future is ignored, because it was
+                // A stored response to a later request is not replaced. A time in the future is ignored, because it was
                 // written before the clock was set back.
                 if let other = UInt64(name), other > order, other <= CacheRemovals.now() { return }
                 // A part does not replace a complete response.

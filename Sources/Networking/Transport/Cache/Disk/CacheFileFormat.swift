@@ -18,9 +18,9 @@ import Foundation
 /// The first line contains the version of the format, and the checksum of everything after this line. The second line
 /// contains the URL. The third line contains the times at which the request was sent and its response received, in
 /// seconds since 1970. The next lines are the request's fields on which the response depends. An empty line ends these
-/// fields. The next line is the status. If the content is incomplete, this line also contains the range (`206
-/// 0-100/300` for the first 100 bytes). The next lines are the response's fields. An empty line ends these fields, and
-/// the body follows.
+/// fields. The next line is the status. If the content is incomplete, this line also contains the range
+/// (`206 0-100/300` for the first 100 bytes). The next lines are the response's fields. An empty line ends these
+/// fields, and the body follows.
 enum CacheFileFormat {
     private static let version = "networking-cache 1 "
     /// The length of the first line, including its line feed.
