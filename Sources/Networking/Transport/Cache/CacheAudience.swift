@@ -4,12 +4,12 @@ import Foundation
 struct CacheAudience: Sendable {
     /// The fields that the `Vary` fields of the response name.
     private let varying: [HTTPHeader.Name]
-    /// The fields that a request must have: `Host`, the fields that may identify its user, those in ``varying``, and the
-    /// id of the session whose token the request carries.
+    /// The fields that a request must have: `Host`, the fields that may identify the user, the fields in ``varying``,
+    /// and the id of the session whose token the request carries.
     let fields: HTTPHeaders
 
-    /// The name of the id of the session among ``fields``. No field of a request has this name, because it is not a
-    /// token (RFC 9110 section 5.6.2).
+    /// The name of the field in ``fields`` that contains the id of the session. No request has a field with this name,
+    /// because field names must not contain parentheses (RFC 9110 section 5.6.2).
     private static let session: HTTPHeader.Name = "(session)"
 
     /// Creates the audience of a response to a request. Returns nil if no request matches (`Vary: *`), or if `Vary` has
@@ -32,8 +32,8 @@ struct CacheAudience: Sendable {
         CacheAudience.isEqual(CacheAudience.fields(of: request, varying), fields)
     }
 
-    /// Whether fields have the same names and values. All tokens of one session are equal. The app's marks of sensitive
-    /// fields are not compared, because files do not contain them.
+    /// Whether two lists of fields have the same names and values. Different tokens of one session count as equal. The
+    /// comparison ignores whether the app has marked a field as sensitive, because files do not contain this mark.
     private static func isEqual(_ fields: HTTPHeaders, _ others: HTTPHeaders) -> Bool {
         let isSame = { (one: HTTPHeader, other: HTTPHeader) in one.name == other.name && one.value == other.value }
         if fields.elementsEqual(others, by: isSame) { return true }
@@ -49,8 +49,8 @@ struct CacheAudience: Sendable {
         return names.contains("*") || names.count > 32 ? nil : names
     }
 
-    /// Returns the fields that distinguish requests. `Host` and the fields that may identify the user are unchanged.
-    /// The other fields that `Vary` names have normalized values.
+    /// Returns the fields that distinguish requests. `Host` and the fields that may identify the user keep their
+    /// values. The other fields that `Vary` names have normalized values.
     private static func fields(of request: HTTPRequest, _ varying: [HTTPHeader.Name]) -> HTTPHeaders {
         let all = request.headersWithCredentials
         var headers = all
@@ -58,8 +58,8 @@ struct CacheAudience: Sendable {
         for name in varying where all.contains(name) && !headers.contains(name) {
             headers.append(HTTPHeader(name, normalized(all.values(for: name), name)))
         }
-        // A response that depends on the token itself is used for that token only.
-        // Another adapter may have replaced the field of the session with the credentials of another user.
+        // A response with `Vary: Authorization` is used only for requests with the same token. Another adapter may have
+        // replaced the session's `Authorization` field with the credentials of another user.
         if let token = request[attachment: CarriedToken.self], let field = token.field,
             headers.values(for: .authorization) == [field], !varying.contains(.authorization)
         {
@@ -68,8 +68,8 @@ struct CacheAudience: Sendable {
         return headers
     }
 
-    /// Returns the values of a field as one value. In a list that the cache knows, the blanks around commas are
-    /// removed. If the elements of the list are case-insensitive, they are in lower case.
+    /// Returns the values of a field as one value. If the cache knows that the field is a list, the blanks around
+    /// commas are removed. Case-insensitive elements of a list are converted to lower case.
     private static func normalized(_ values: [String], _ name: HTTPHeader.Name) -> String {
         let value = values.joined(separator: ",")
         let ignoresCase = ["Accept-Charset", .acceptEncoding, .acceptLanguage].contains(name)
@@ -82,7 +82,8 @@ struct CacheAudience: Sendable {
 }
 
 extension HTTPRequest {
-    /// The header fields that are sent, with the `Authorization` that an engine creates from the user in the URL.
+    /// The header fields that are sent, including the `Authorization` field that an engine creates from the user in the
+    /// URL.
     var headersWithCredentials: HTTPHeaders {
         var headers = allHeaders
         if let user = url.user(percentEncoded: true), !headers.contains(.authorization) {

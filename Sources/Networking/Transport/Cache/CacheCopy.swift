@@ -19,7 +19,8 @@ final class CacheCopy: Sendable {
         self.limit = limit
     }
 
-    /// Appends a chunk. Returns false for the first chunk that cannot be stored, and ignores the chunks after it.
+    /// Appends a chunk. Returns false for the first chunk that cannot be stored. Ignores all later chunks, and returns
+    /// true for them.
     func append(_ chunk: Data) -> Bool {
         bytes.withLock { bytes in
             switch bytes {
@@ -39,7 +40,7 @@ final class CacheCopy: Sendable {
         }
     }
 
-    /// Ends the copy after the last byte. Returns nil if it is not complete.
+    /// Ends the copy after the last byte. Returns nil if a chunk is missing, or if the file cannot be completed.
     func complete() -> Bytes? {
         bytes.withLock { bytes in
             defer { bytes = nil }

@@ -6,7 +6,7 @@ package enum CacheDecision: Sendable {
     case use
     /// The stored response, which is stale. It is validated in the background (RFC 5861 section 3).
     case useAndRevalidate
-    /// The response of the server. A stored response is validated.
+    /// The response of the server. If a response is stored, the request to the server validates it.
     case send
     /// No response, because the request must not be sent and no suitable response is stored.
     case refuse
@@ -18,7 +18,7 @@ extension CachedResponse {
         if request.rule == .only { return .use }
         let age = freshness.age(at: now)
         let staleness = age - freshness.lifetime
-        // A reload asks with `max-age=0`. A fresh immutable response is not validated by it.
+        // A request with `max-age=0` is a reload. A reload does not validate a fresh immutable response.
         let isImmutable = freshness.isImmutable && staleness < 0 && request.maximumAge == 0
         let isPermitted = !freshness.needsValidation && !(isImmutable ? request.forbidsUse : request.needsValidation)
         let isYoung = isImmutable || request.maximumAge.map { age <= $0 } ?? true
@@ -36,8 +36,8 @@ extension CachedResponse {
         return request.isOnlyIfCached ? .refuse : .send
     }
 
-    /// Whether the response may be used after a failure: an error status (RFC 5861 section 4), or a request without a
-    /// response.
+    /// Whether the response may be used after a failure: the server responded with an error status (RFC 5861 section
+    /// 4), or the request got no response.
     package func mayReplace(_ failure: CacheFailure, of request: CacheRequest, at now: Date) -> Bool {
         guard !freshness.needsValidation, !freshness.mustRevalidate, !request.needsValidation else { return false }
         if failure == .noResponse, request.rule == .staleIfOffline { return true }

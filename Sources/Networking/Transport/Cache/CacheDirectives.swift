@@ -1,5 +1,5 @@
-/// The directives of the `Cache-Control` fields of a message, [RFC 9111 section
-/// 5.2](https://www.rfc-editor.org/rfc/rfc9111#section-5.2).
+/// The directives of the `Cache-Control` fields of a message,
+/// [RFC 9111 section 5.2](https://www.rfc-editor.org/rfc/rfc9111#section-5.2).
 ///
 /// If a directive occurs several times, the first one applies (section 4.2.1).
 struct CacheDirectives: Sendable {
@@ -40,7 +40,7 @@ struct CacheDirectives: Sendable {
                 if let next = scanner.next, next != UInt8(ascii: ","), next != UInt8(ascii: ";") { argument = "" }
                 directives.append(Directive(name: name, argument: argument))
             }
-            // A semicolon is malformed, but some servers separate directives by it.
+            // The grammar permits only commas between directives, but some servers use semicolons.
             _ = scanner.text { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: ";") }
             _ = scanner.skip(",") || scanner.skip(";")
         }
@@ -64,11 +64,13 @@ struct CacheDirectives: Sendable {
         directives.filter { $0.name == name }.flatMap { $0.fields }
     }
 
-    /// Whether each use of a response must be validated: `no-cache` without names of fields (section 5.2.2.4).
+    /// Whether a response must be validated before each use, because it has `no-cache` without names of fields (section
+    /// 5.2.2.4).
     var needsValidation: Bool { directives.contains { $0.name == "no-cache" && $0.fields.isEmpty } }
 
-    /// Whether a response with a status must not be stored. With `must-understand`, the status decides, and `no-store`
-    /// is only for caches that do not know `must-understand` (section 5.2.2.3).
+    /// Whether a response with the given status must not be stored. If the response has `must-understand`, only the
+    /// status decides, because `no-store` is then meant for caches that do not know `must-understand` (section
+    /// 5.2.2.3).
     func forbidStoring(_ status: HTTPStatus) -> Bool {
         guard has("must-understand") else { return has("no-store") }
         return !(200...206).contains(status.code) && !status.isHeuristicallyCacheable

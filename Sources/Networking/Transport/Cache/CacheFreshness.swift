@@ -1,7 +1,8 @@
 package import Foundation
 
-/// The age and the freshness lifetime of a stored response ([RFC 9111 section
-/// 4.2](https://www.rfc-editor.org/rfc/rfc9111#section-4.2)), and the rules for its use when it is stale.
+/// The age and the freshness lifetime of a stored response
+/// ([RFC 9111 section 4.2](https://www.rfc-editor.org/rfc/rfc9111#section-4.2)), and the rules for its use when it is
+/// stale.
 package struct CacheFreshness: Sendable {
     /// The time at which the request was sent.
     let requested: Date
@@ -11,10 +12,10 @@ package struct CacheFreshness: Sendable {
     package let initialAge: Int64
     /// The freshness lifetime in seconds.
     package let lifetime: Int64
-    /// Whether each use of the response requires a validation by the server (`no-cache`).
+    /// Whether the server must validate the response before each use (`no-cache`).
     package let needsValidation: Bool
-    /// Whether the response does not change while it is fresh, so that `max-age=0` does not validate it
-    /// ([RFC 8246](https://www.rfc-editor.org/rfc/rfc8246)).
+    /// Whether the response does not change while it is fresh. A request with `max-age=0` does not validate such a
+    /// response ([RFC 8246](https://www.rfc-editor.org/rfc/rfc8246)).
     package let isImmutable: Bool
     /// Whether the response must not be used when it is stale (`must-revalidate`).
     package let mustRevalidate: Bool
@@ -50,12 +51,12 @@ package struct CacheFreshness: Sendable {
 
     /// Returns the age in seconds (section 4.2.3).
     package func age(at now: Date) -> Int64 {
-        // If the clock was set back, the time is unknown: the difference counts as time that has passed.
+        // If the clock was set back, the elapsed time is unknown. The difference then counts as elapsed time.
         initialAge + Int64(min(abs(now.timeIntervalSince(received)), 1e12))
     }
 
-    /// The age when the response was received: the time since `Date`, or `Age` plus the duration of the request. The
-    /// larger of the two values applies.
+    /// The age when the response was received: the larger of two values. The first value is the time since `Date`. The
+    /// second value is `Age` plus the duration of the request.
     private static func initialAge(
         _ headers: HTTPHeaders, _ date: HTTPDate, _ requested: Date, _ received: Date
     ) -> Int64 {
@@ -66,8 +67,8 @@ package struct CacheFreshness: Sendable {
         return min(max(apparent, stated + delay), Int64(1) << 32)
     }
 
-    /// The lifetime of `max-age` or `Expires` (section 4.2.1). An `Expires` that is not a date counts as a date in the
-    /// past (section 5.3).
+    /// The lifetime that `max-age` or `Expires` states (section 4.2.1). An `Expires` that is not a date counts as a
+    /// date in the past (section 5.3).
     private static func explicitLifetime(
         _ headers: HTTPHeaders, _ directives: CacheDirectives, _ date: HTTPDate
     ) -> Int64? {

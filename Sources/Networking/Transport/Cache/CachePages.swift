@@ -1,6 +1,6 @@
 import Foundation
 
-/// The stored responses by their URLs, and the requests in progress.
+/// The stored responses, grouped by URL, and the requests in progress.
 struct CachePages: Sendable {
     /// A request in progress.
     struct Exchange: Sendable {
@@ -108,7 +108,7 @@ struct CachePages: Sendable {
     }
 
     /// If the size exceeds the capacity, removes the least recently used URLs until an eighth of the capacity is free.
-    /// The URLs are therefore not sorted for each stored response.
+    /// Because of this free space, the URLs are not sorted each time a response is stored.
     private mutating func makeRoom(_ capacity: Int) {
         guard size > capacity else { return }
         for (key, _) in pages.map({ ($0.key, $0.value.use) }).sorted(by: { $0.1 < $1.1 }) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The requirements of a request on a cache: the directives of its `Cache-Control`, its range and its conditions.
+/// What a request requires of a cache: the directives of its `Cache-Control`, its range and its conditions.
 package struct CacheRequest: Sendable {
     let request: HTTPRequest
     let rule: ResponseCache.Rule
@@ -10,9 +10,9 @@ package struct CacheRequest: Sendable {
     /// The byte range that the request asks for; nil for the whole content.
     let range: ByteRange?
 
-    /// Creates the value. Returns nil if the cache does not handle the request, because it has a method other than GET
-    /// and HEAD, a body, several ranges, or conditions that only the server can check. A request for a stream is also
-    /// not handled if it has a range or a condition, or if it is a download, which is stored as a file already.
+    /// Creates the value. Returns nil if the cache does not handle the request: it has a method other than GET and
+    /// HEAD, a body, several ranges, or conditions that only the server can check. If the response is streamed, the
+    /// cache also does not handle requests with a range or a condition, and downloads into files.
     package init?(_ request: HTTPRequest, _ rule: ResponseCache.Rule, _ delivery: BodyDelivery) {
         guard request.method == .get || request.method == .head, request.body.isEmpty else { return nil }
         let headers = request.headers
@@ -66,8 +66,8 @@ package struct CacheRequest: Sendable {
         request.headers.contains(.ifNoneMatch) || request.headers.contains(.ifModifiedSince)
     }
 
-    /// Whether a 304 response applies to the caller's own condition. It does not apply if it has an entity tag that is
-    /// not in the caller's `If-None-Match` (section 4.3.2).
+    /// Whether a 304 response applies to the caller's own condition. A 304 response with an entity tag that is not in
+    /// the caller's `If-None-Match` does not apply (RFC 9111 section 4.3.2).
     func isSatisfied(by response: HTTPResponse) -> Bool {
         guard let tag = response.headers[.eTag], let tags = request.headers[.ifNoneMatch], tags != "*" else {
             return true
@@ -75,8 +75,8 @@ package struct CacheRequest: Sendable {
         return EntityTag.list(tags).contains { $0.isWeaklyEqual(to: EntityTag(tag)) }
     }
 
-    /// Whether a stored response is unchanged according to the caller's own condition, so that the caller gets a 304
-    /// (RFC 9110 section 13.2.2). If a stored response has no `Last-Modified`, its `Date` is used.
+    /// Whether a stored response is unchanged according to the caller's own condition. The caller then gets a 304 (RFC
+    /// 9110 section 13.2.2). If a stored response has no `Last-Modified`, its `Date` is used.
     func isUnchanged(_ headers: HTTPHeaders) -> Bool {
         if let tags = request.headers[.ifNoneMatch] {
             if tags == "*" { return true }
@@ -111,8 +111,8 @@ struct EntityTag: Equatable, Sendable {
         .map { EntityTag($0) }
     }
 
-    /// Whether the text is an entity tag that can be sent: quoted, without quotation marks, spaces and control
-    /// characters inside.
+    /// Whether the text is an entity tag that can be sent: it is quoted, and there are no quotation marks, spaces or
+    /// control characters between the quotes.
     var isValid: Bool {
         let bytes = text.utf8
         return bytes.count >= 2 && text.hasPrefix("\"") && text.hasSuffix("\"")
@@ -125,7 +125,7 @@ struct EntityTag: Equatable, Sendable {
 
 /// One byte range of a `Range` field: `bytes=0-99`, `bytes=100-` or `bytes=-5` (RFC 9110 section 14.1.2).
 struct ByteRange: Sendable {
-    /// The offset of the first byte; nil if ``last`` is a number of bytes at the end.
+    /// The offset of the first byte; nil if the range is the last ``last`` bytes of the content.
     private let first: Int64?
     private let last: Int64?
 

@@ -1,5 +1,5 @@
-/// The validations of stored responses that have been used already, without a caller that waits. At most one runs for
-/// each key.
+/// The background validations of stored responses. The caller has already received the stored response and does not
+/// wait for the validation. At most one validation runs for each key.
 final class CacheRevalidations: ResetParticipant {
     private struct State: Sendable {
         var claimed: Set<String> = []
@@ -9,18 +9,18 @@ final class CacheRevalidations: ResetParticipant {
     /// The key of the validation that the current task belongs to; nil if it belongs to none.
     @TaskLocal private static var current: String?
 
-    /// Whether the current task belongs to a validation. A reset that it causes waits for no validation and for no
-    /// other reset, because they may wait for it.
+    /// Whether the current task belongs to a validation. If a validation causes a reset, this reset does not wait for
+    /// validations and other resets, because they may wait for this validation.
     static var isInside: Bool { current != nil }
 
     private let state = Locked(State())
 
-    /// Returns whether a validation may start: none with the same key is in progress.
+    /// Claims a key for a validation. Returns false if a validation with this key is already claimed or in progress.
     func claim(_ key: String) -> Bool {
         state.withLock { $0.claimed.insert(key).inserted }
     }
 
-    /// Starts a validation, after its key was claimed.
+    /// Starts a validation whose key has been claimed.
     func start(_ key: String, _ validate: @escaping @Sendable () async -> Void) {
         state.withLock { running in
             running.tasks[key] = Task.detached { [state] in
@@ -39,7 +39,7 @@ final class CacheRevalidations: ResetParticipant {
         for (key, task) in running where key != CacheRevalidations.current { task.cancel() }
     }
 
-    /// Waits for the ends of the validations.
+    /// Waits until the validations have ended.
     func reset() async {
         guard !CacheRevalidations.isInside else { return }
         for task in state.withLock({ Array($0.tasks.values) }) { await task.value }

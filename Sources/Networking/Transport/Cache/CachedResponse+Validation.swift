@@ -23,7 +23,8 @@ extension CachedResponse {
         return true
     }
 
-    /// Whether a 304 applies to this response. The request had the conditions of this response (section 4.3.4).
+    /// Whether a 304 applies to this response, if the request had only the conditions that ``makeConditional(_:_:)``
+    /// has set (section 4.3.4).
     func isConfirmed(by response: HTTPResponse) -> Bool {
         guard let new = response.headers[.eTag] else {
             let (new, old) = (response.headers[.lastModified], headers[.lastModified])
@@ -35,7 +36,7 @@ extension CachedResponse {
     }
 
     /// Whether a 304 to the caller's own conditions applies to this response. (These conditions may name another
-    /// response.) The 304 must have a validator of this response, or both must have no validator.
+    /// response.) The 304 must have a validator of this response, or neither response has a validator.
     func isNamed(by response: HTTPResponse) -> Bool {
         let pairs = [HTTPHeader.Name.eTag, .lastModified].map { (response.headers[$0], headers[$0]) }
         if pairs.allSatisfy({ $0 == nil && $1 == nil }) { return true }
@@ -44,8 +45,8 @@ extension CachedResponse {
     }
 
     /// Whether a 200 response to HEAD describes this response (section 4.3.5). The HEAD response must have a validator
-    /// or a length. All its validators and its length must be those of this response. If it has no validator, this
-    /// response must have no validator.
+    /// or a length. All its validators and its length must be those of this response. If the HEAD response has no
+    /// validator, this response must have no validator either.
     func isDescribed(by response: HTTPResponse) -> Bool {
         let validators = [HTTPHeader.Name.eTag, .lastModified].filter { response.headers.contains($0) }
         let hasValidator = headers.contains(.eTag) || headers.contains(.lastModified)

@@ -20,7 +20,7 @@ package struct CachedResponse: Sendable {
     }
 
     /// Creates a stored response. Returns nil if the response must not be stored (RFC 9111 section 3). If the body is
-    /// still being received, it is empty at first; a part is then not stored.
+    /// still being received, the stored body is empty at first, and a partial response is not stored.
     package init?(_ response: HTTPResponse, to request: CacheRequest, _ freshness: CacheFreshness) {
         guard request.request.method == .get, !request.refusesStoring, CachedResponse.mayStore(response, freshness)
         else { return nil }
@@ -41,7 +41,8 @@ package struct CachedResponse: Sendable {
         if let part, part.isWhole { complete() }
     }
 
-    /// Creates a stored response from the head of its file. Returns nil if it applies to no request.
+    /// Creates a stored response from the head of its file. Returns nil if the response applies to no request, or if
+    /// the body does not have the length of the stored part.
     init?(_ file: CacheFileFormat.Head, _ body: CachedBody, heuristicFreshness: Double) {
         guard let audience = CacheAudience(file.audience, file.headers),
             file.part.map({ $0.bytes.count == body.count }) ?? true
@@ -51,8 +52,8 @@ package struct CachedResponse: Sendable {
             status, headers, requested: file.requested, received: file.received, heuristic: heuristicFreshness)
     }
 
-    /// Whether a response may be stored. A success may be stored even if it is already stale, because it can be
-    /// validated, and used while there is no network. Any other response may be stored only if it is fresh.
+    /// Whether a response may be stored. A successful response may be stored even if it is already stale, because it
+    /// can be validated, or used while there is no network. Any other response may be stored only if it is fresh.
     private static func mayStore(_ response: HTTPResponse, _ freshness: CacheFreshness) -> Bool {
         let status = response.status
         guard !CacheDirectives(response.headers).forbidStoring(status) else { return false }
@@ -66,8 +67,8 @@ package struct CachedResponse: Sendable {
         freshness.lifetime > freshness.initialAge || headers.contains(.eTag) || headers.contains(.lastModified)
     }
 
-    /// Returns the fields without those that must not be stored: fields of the connection (section 3.1), fields that
-    /// `no-cache` names, and cookies, which must not be set again.
+    /// Returns the fields that may be stored: all fields except those of the connection (RFC 9111 section 3.1), those
+    /// that `no-cache` names, and cookies. Cookies must not be set again.
     private static func storable(_ headers: HTTPHeaders) -> HTTPHeaders {
         let connection: Set<HTTPHeader.Name> = [
             "Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "TE", "Trailer", "Upgrade",
@@ -128,10 +129,10 @@ package struct CachedResponse: Sendable {
     }
 }
 
-/// Changes by later responses.
+/// Updates from later responses.
 extension CachedResponse {
-    /// Updates the header fields from a response that has confirmed this one (section 3.2). Returns false if the
-    /// response must not remain in the cache.
+    /// Updates the header fields from a later response that has confirmed this response (RFC 9111 section 3.2). Returns
+    /// false if this response must not remain in the cache.
     mutating func refresh(
         by response: HTTPResponse, to request: CacheRequest, at now: Date,
         _ freshness: (HTTPStatus, HTTPHeaders) -> CacheFreshness
@@ -144,7 +145,7 @@ extension CachedResponse {
         return update(news, to: request, freshness)
     }
 
-    /// Replaces and adds header fields. Returns false if the response must not remain in the cache.
+    /// Replaces and adds header fields. Returns false if this response must not remain in the cache.
     private mutating func update(
         _ news: HTTPHeaders, to request: CacheRequest, _ freshness: (HTTPStatus, HTTPHeaders) -> CacheFreshness
     ) -> Bool {
@@ -157,9 +158,9 @@ extension CachedResponse {
         return !CacheDirectives(headers).forbidStoring(status) && !request.refusesStoring
     }
 
-    /// Adds the bytes of a partial response to the stored ones (section 3.4). Returns false if the parts do not belong
-    /// together (other strong validators, another total length, or a gap), or if the response must not remain in the
-    /// cache.
+    /// Adds the bytes of a partial response to the stored bytes (RFC 9111 section 3.4). Returns false if the two parts
+    /// do not belong together: their strong validators or total lengths differ, or there is a gap between them. Also
+    /// returns false if this response must not remain in the cache.
     mutating func combine(
         with other: CachedResponse, to request: CacheRequest,
         _ freshness: (HTTPStatus, HTTPHeaders) -> CacheFreshness
@@ -206,8 +207,8 @@ extension CachedResponse.Part {
 }
 
 extension CacheRequest {
-    /// Whether the request's range applies to a stored response. An `If-Range` of the request must name this response
-    /// (RFC 9110 section 13.1.5).
+    /// Whether the request's range applies to a stored response. If the request has an `If-Range`, it must name the
+    /// stored response (RFC 9110 section 13.1.5).
     fileprivate func permitsRange(of headers: HTTPHeaders) -> Bool {
         guard let condition = request.headers[.ifRange] else { return true }
         if let date = HTTPDate(condition) { return headers[.lastModified].flatMap { HTTPDate($0) } == date }
@@ -216,9 +217,9 @@ extension CacheRequest {
 }
 
 extension Sequence<CachedResponse> {
-    /// Returns the response to use for a request; nil if there is none. If several match, a response with `Vary` is
-    /// preferred (RFC 9111 section 4.1), then the one with the latest `Date` (section 4), then the last one of the
-    /// sequence.
+    /// Returns the response to use for a request; nil if there is none. If several responses match, a response with
+    /// `Vary` is preferred (RFC 9111 section 4.1), then the response with the latest `Date` (section 4), then the last
+    /// response of the sequence.
     func mostSuitable(for request: HTTPRequest) -> CachedResponse? {
         reduce(nil) { best, next in
             guard next.audience.contains(request) else { return best }

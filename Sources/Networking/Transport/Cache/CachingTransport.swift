@@ -5,7 +5,7 @@ import Foundation
 ///
 /// A service adds it if ``NetworkConfiguration/cache`` is set. It is next to the engine, so that a request has all
 /// header fields that are sent. The cache does not handle requests with a method other than GET and HEAD, requests with
-/// a body, and downloads into files.
+/// a body, or downloads into files.
 package struct CachingTransport: Transport {
     private let base: any Transport
     private let cache: ResponseCache
@@ -41,7 +41,7 @@ package struct CachingTransport: Transport {
     }
 
     /// Sends a request that the cache does not handle. A non-error response to an unsafe method removes the stored
-    /// responses of its URL, and of the URLs in `Location` and `Content-Location` (RFC 9111 section 4.4).
+    /// responses of the request's URL, and of the URLs in `Location` and `Content-Location` (RFC 9111 section 4.4).
     private func forward(_ request: HTTPRequest, _ delivery: BodyDelivery) async throws -> HTTPResponse {
         let response = try await sendToServer(request, delivery)
         guard !request.method.isSafe, (200..<400).contains(response.status.code) else { return response }
@@ -61,7 +61,8 @@ package struct CachingTransport: Transport {
         return try await base.send(request, delivering: delivery)
     }
 
-    /// Sends a request to the server. A stored response is validated, or used if the request fails.
+    /// Sends a request to the server. If a response is stored, the request validates it. If the request fails, the
+    /// stored response may be used.
     private func fetch(
         _ asked: CacheRequest, _ stored: CachedResponse?, _ exchange: CacheExchange
     ) async throws -> HTTPResponse {
@@ -84,8 +85,8 @@ package struct CachingTransport: Transport {
         response.request.removeConditions(addedTo: asked.request)
         response = try await response.collected(for: asked.delivery)
         let result = cache.receive(response, to: asked, stored, isValidating, requested: requested, exchange)
-        // The caller cannot use a response to a condition or a range that the cache has added. The request is then sent
-        // again without the condition and the range.
+        // If the server responds to a condition or a range that the cache has added, the caller cannot use this
+        // response. The request is then sent again without the condition and the range.
         guard isValidating, let stored, [304, 206, 416].contains(result.status.code) else {
             return try await result.collected(for: asked.delivery)
         }
@@ -93,7 +94,8 @@ package struct CachingTransport: Transport {
         return try await fetch(asked, nil, exchange)
     }
 
-    /// Validates a stored response after its use, while no caller waits. At most one such validation runs for each URL.
+    /// Validates a stored response in the background, after its use. At most one background validation runs for each
+    /// URL.
     private func revalidate(_ stored: CachedResponse, _ asked: CacheRequest) {
         guard let asked = asked.afterCall else { return }
         let key = CachePages.key(asked.request.url)
@@ -129,7 +131,7 @@ extension CachedResponse {
 }
 
 extension HTTPResponse {
-    /// Returns the response with its content in memory if the caller asks for that.
+    /// Returns the response. Its content is in memory if the caller asks for a content in memory.
     fileprivate func collected(for delivery: BodyDelivery) async throws -> HTTPResponse {
         guard case .buffered(let limit) = delivery, content.isPending(upTo: limit) else { return self }
         return try await collected(upTo: limit)
@@ -147,7 +149,7 @@ extension HTTPRequest {
 }
 
 extension NetworkError {
-    /// The error of a call that must not be sent, and for which there is no stored response.
+    /// The error of a call that may use only the cache, if no response to the call is stored.
     static var notCached: NetworkError {
         NetworkError(.notCached, reason: "the call may only use the cache, which stores no response for it")
     }

@@ -2,14 +2,14 @@ extension ResponseCache {
     /// How a call uses its service's cache: `RequestSettings { $0.caching = .reload }`.
     public enum Rule: Hashable, Sendable {
         /// A fresh response is used without a request. A stale response is validated first, unless its
-        /// `stale-while-revalidate` or `stale-if-error` permits its use. Default.
+        /// `stale-while-revalidate` or `stale-if-error` permits its use. This is the default.
         case fresh
         /// Like ``fresh``, but a stale response is also used if the request gets no response, for example because there
-        /// is no network, or if it cannot be sent because its token cannot be refreshed or the circuit breaker is open.
-        /// Responses with `must-revalidate` or `no-cache` are not used in this case.
+        /// is no network, or if the request cannot be sent because its token cannot be refreshed or the circuit breaker
+        /// is open. Responses with `must-revalidate` or `no-cache` are not used in this case.
         case staleIfOffline
-        /// Only a stored response is used, fresh or stale; nothing is sent. If no response is stored, the call fails
-        /// with ``NetworkError/Kind/notCached``.
+        /// Only a stored response is used, whether it is fresh or stale. No request is sent. If no response is stored,
+        /// the call fails with ``NetworkError/Kind/notCached``.
         case only
         /// The request is sent without conditions, and its response is stored.
         case reload
@@ -24,7 +24,8 @@ package enum AwaitingValidationOption: HTTPRequest.Option {
     package static var defaultValue: Bool? { nil }
 }
 
-/// The error because of which a request must not be sent. Only a stored response can replace it.
+/// The error that prevents a request from being sent. The call fails with this error unless a stored response can be
+/// used.
 enum UnsentOption: HTTPRequest.Option {
     /// Nil, which means that the request may be sent.
     static var defaultValue: NetworkError? { nil }

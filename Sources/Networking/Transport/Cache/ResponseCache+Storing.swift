@@ -49,7 +49,7 @@ extension ResponseCache {
             response.content = .stream(storing(body, of: new, asked, exchange))
             return response
         }
-        // A response that has another status and cannot be stored does not change the stored response.
+        // A response that cannot be stored removes the stored response only if the status is a success, 404 or 410.
         if new != nil || response.status.isSuccessful || [404, 410].contains(response.status.code) {
             keep(response.content.isStream ? nil : new, asked, exchange)
         }
@@ -70,7 +70,7 @@ extension ResponseCache {
         directory.keep(response, to: asked.request, at: place.key, order: place.id, written: written)
     }
 
-    /// Stores a response with new header fields. If it cannot be written, the old response remains in the cache,
+    /// Stores a response with new header fields. If the file cannot be written, the old response remains in the cache,
     /// because it is still valid.
     private func keepRefreshed(_ response: CachedResponse, _ asked: CacheRequest, _ exchange: CacheExchange) {
         guard let directory = directory(for: asked.request) else { return keep(response, asked, exchange) }
@@ -78,7 +78,7 @@ extension ResponseCache {
         keep(response, asked, exchange, written: file)
     }
 
-    /// Returns a body with the same bytes as the given one. When a reader has read the returned body to the end, the
+    /// Returns a body with the same bytes as the given body. When the returned body has been read to the end, the
     /// response is stored with these bytes.
     private func storing(
         _ body: IncomingBody, of response: CachedResponse, _ asked: CacheRequest, _ exchange: CacheExchange

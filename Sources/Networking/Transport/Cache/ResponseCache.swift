@@ -1,12 +1,12 @@
 public import Foundation
 
-/// The responses that one or several services store in memory or on disk: a private cache, [RFC
-/// 9111](https://www.rfc-editor.org/rfc/rfc9111).
+/// The responses that one or several services store in memory or on disk: a private cache,
+/// [RFC 9111](https://www.rfc-editor.org/rfc/rfc9111).
 ///
 /// A stored response is used only for requests with the same URL, the same values of the fields that its `Vary` names,
 /// and the same credentials, including credentials that adapters add. All tokens of one session of an
-/// ``AccessTokenSupervisor`` are equal. A service has no cache unless one is set: `$0.cache = ResponseCache()`. All
-/// methods can be called from any thread.
+/// ``AccessTokenSupervisor`` count as the same credentials. A service has no cache unless one is set: `$0.cache =
+/// ResponseCache()`. All methods can be called from any thread.
 public final class ResponseCache: Sendable {
     /// The maximum size in bytes of the responses in memory. When it is exceeded, the responses of the least recently
     /// used URLs are removed first.
@@ -24,9 +24,9 @@ public final class ResponseCache: Sendable {
     /// - Parameters:
     ///   - capacity: The maximum size in bytes. Default: 16 MiB. A response larger than an eighth of the capacity is
     ///     not stored, and at most eight responses are stored for a URL.
-    ///   - heuristicFreshness: The lifetime of a response for which the server states none, as a fraction of the time
-    ///     between `Last-Modified` and `Date`, at most one week (RFC 9111 section 4.2.2). Default: 0.1, as in browsers.
-    ///     With 0, such a response is validated before each use.
+    ///   - heuristicFreshness: The lifetime of a response for which the server does not state a lifetime. It is a
+    ///     fraction of the time between `Last-Modified` and `Date`, and at most one week (RFC 9111 section 4.2.2).
+    ///     Default: 0.1, as in browsers. With 0, such a response is validated before each use.
     ///   - clock: The clock that measures the age of responses.
     public init(capacity: Int = 16 << 20, heuristicFreshness: Double = 0.1, clock: NetworkClock = .continuous) {
         self.capacity = capacity
@@ -45,8 +45,8 @@ public final class ResponseCache: Sendable {
     /// its call succeeds.
     ///
     /// - Parameters:
-    ///   - directory: The directory, which belongs to the cache alone. It is created if necessary; only its owner can
-    ///     read it.
+    ///   - directory: The directory, which must contain only files of caches. It is created if necessary. Only its
+    ///     owner can read it.
     ///   - capacity: The maximum size in bytes. Each response occupies at least 8 KiB. Default: 128 MiB. When it is
     ///     exceeded, the least recently used responses are removed in the background. A response larger than an eighth
     ///     of the capacity is not stored.
@@ -54,7 +54,7 @@ public final class ResponseCache: Sendable {
     ///     directory. Default: false, which means that such responses are stored in memory, up to 16 MiB. Credentials
     ///     are all fields that may identify the user, such as `Authorization`, `Cookie`, and fields that the library
     ///     does not know.
-    ///   - heuristicFreshness: As for a cache in memory.
+    ///   - heuristicFreshness: See the initializer of a cache in memory.
     ///   - clock: The clock that measures the age of responses.
     /// - Throws: `CocoaError` with the path, if the directory cannot be created or written to.
     public init(
@@ -93,7 +93,7 @@ public final class ResponseCache: Sendable {
         return state.withLock { $0.response(at: key, to: request) }
     }
 
-    /// Returns the directory that stores the responses to a request; nil for memory.
+    /// Returns the directory that stores the responses to a request; nil if they are stored in memory.
     func directory(for request: HTTPRequest) -> CacheDirectory? {
         guard let directory, storesCredentials || !request.headersWithCredentials.contains(where: \.mayIdentifyUser)
         else {
@@ -103,8 +103,8 @@ public final class ResponseCache: Sendable {
     }
 
     /// Records that a request for a URL is being sent. The record lasts until the returned exchange is released. The
-    /// response to the request is not stored if the responses of the URL are removed meanwhile, or if a request that
-    /// was sent later has already stored its response.
+    /// response to the request is not stored if the responses of the URL are removed during this time, or if the
+    /// response to a later request is already stored.
     func begin(_ url: URL) -> CacheExchange {
         let exchange = state.withLock { $0.begin(CachePages.key(url)) }
         return CacheExchange(exchange) { [self] in state.withLock { $0.end(exchange) } }
@@ -119,7 +119,7 @@ public final class ResponseCache: Sendable {
 }
 
 extension ResponseCache: ResetParticipant {
-    /// Removes every response, and cancels the validations that no call waits for.
+    /// Removes every response, and cancels the background validations.
     public func reset() {
         revalidations.cancel()
         removeAll()

@@ -14,8 +14,8 @@ struct Cookie: Equatable, Sendable {
     let isHTTPOnly: Bool
     /// The expiry date; nil for a session cookie, which lives as long as the jar.
     let expires: Date?
-    /// The position in the store's history at which the cookie was created. It is not a time, so a clock change cannot
-    /// reorder cookies. `lastAccess` is a position, too.
+    /// The value of the store's counter when the cookie was created. It is not a time, so a clock change cannot reorder
+    /// cookies. `lastAccess` is the value of the same counter when the cookie was last sent or received.
     var creation: Int64 = 0
     var lastAccess: Int64 = 0
 
@@ -42,7 +42,8 @@ struct Cookie: Equatable, Sendable {
         name.utf8.elementsEqual(other.name.utf8)
     }
 
-    /// Whether both cookies have the same key (domain, host-only flag, name and path), so that one replaces the other.
+    /// Whether both cookies have the same key (domain, host-only flag, name and path), so that a received cookie
+    /// replaces the stored cookie.
     func hasKey(of other: Cookie) -> Bool {
         domain == other.domain && isHostOnly == other.isHostOnly && hasName(of: other)
             && path.utf8.elementsEqual(other.path.utf8)
@@ -52,7 +53,7 @@ struct Cookie: Equatable, Sendable {
 extension Cookie {
     /// Creates the cookie that a response sets; nil if the response must not set it.
     ///
-    /// - Parameter suffixes: Evaluated only if the field has a domain.
+    /// - Parameter suffixes: The public suffixes. They are read only if the field has a `Domain` attribute.
     init?(
         _ field: SetCookie, from location: CookieLocation, at now: Date,
         suffixes: @autoclosure () -> CookieJar.PublicSuffixList

@@ -2,8 +2,8 @@ extension HTTPDate {
     /// Reads the date of a cookie by the algorithm of
     /// [RFC 6265 section 5.1.1](https://www.rfc-editor.org/rfc/rfc6265#section-5.1.1).
     ///
-    /// The time, the day, the month and the year are each the first token of their form, in any order. Other tokens are
-    /// ignored.
+    /// The first token that has the form of a time is the time. The same rule applies to the day, the month and the
+    /// year. These tokens may be in any order. Other tokens are ignored.
     package init?(ofCookie text: String) {
         var time: (hour: Int, minute: Int, second: Int)?
         var (day, month, year): (Int?, Int?, Int?)
@@ -41,7 +41,7 @@ extension HTTPDate {
         return (hour.value, minute.value, second.value)
     }
 
-    /// The number that a token begins with; nil if its count of digits is not in the range.
+    /// The number at the start of a token; nil if the count of its digits is not in the range.
     private static func number(
         _ token: Substring.UTF8View, digits: ClosedRange<Int>
     ) -> (value: Int, rest: Substring.UTF8View)? {
@@ -50,7 +50,7 @@ extension HTTPDate {
         return (found.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }, token[found.endIndex...])
     }
 
-    /// The number of the month (1 to 12) whose first three letters begin the token.
+    /// The number (1 to 12) of the month; nil if the token does not begin with the first three letters of a month.
     private static func month(_ token: Substring.UTF8View) -> Int? {
         months.firstIndex { HTTPGrammar.isEqualIgnoringCase(token.prefix(3), $0.utf8) }.map { $0 + 1 }
     }

@@ -12,21 +12,21 @@ public import Foundation
 /// The rules are those of [RFC 6265](https://www.rfc-editor.org/rfc/rfc6265) and of its successor,
 /// [6265bis](https://datatracker.ietf.org/doc/html/draft-ietf-httpbis-rfc6265bis), on all platforms:
 ///
-/// - **Fields.** A `Set-Cookie` field is ignored if it has a control character other than TAB, has no name, or has a
-///   name and a value of more than 4,096 bytes together. An attribute value of more than 1,024 bytes is ignored.
+/// - **Fields.** A `Set-Cookie` field is ignored if it has a control character other than TAB, if it has no name, or if
+///   its name and value together have more than 4,096 bytes. An attribute value of more than 1,024 bytes is ignored.
 /// - **Domain.** The `Domain` attribute must be the host or a domain above it, and not a public suffix: a server of
 ///   `shop.co.uk` cannot set a cookie for all of `co.uk`. See ``PublicSuffixList``. International domains are compared
 ///   as punycode.
 /// - **Secure.** `Secure` cookies are received and sent over `https` only, even for `localhost`. A response over `http`
 ///   can neither replace nor hide them. A cookie whose name starts with `__Secure-` or `__Host-` must have the
 ///   attributes that the prefix requires.
-/// - **Order.** Cookies with the longest path are sent first, then those that were created first. A cookie that
-///   replaces another one inherits its position in the order of creation.
+/// - **Order.** Cookies with longer paths are sent first. Cookies whose paths have the same length are sent in the
+///   order of creation. A cookie that replaces a stored cookie takes its position in this order.
 /// - **Lifetime.** A cookie expires after at most 400 days. Cookies without `Max-Age` and `Expires` live as long as the
 ///   jar.
-/// - **Limits.** A jar stores 50 cookies per domain and 3,000 in total. Over a limit, it removes expired cookies or, if
-///   there are none, the least recently used one (within a domain, `Secure` cookies last). ``cookies(for:)`` counts
-///   as use.
+/// - **Limits.** A jar stores 50 cookies per domain and 3,000 in total. If a limit is exceeded, it removes expired
+///   cookies. If no cookie has expired, it removes the least recently used cookie. Within a domain, it removes a
+///   `Secure` cookie only if there are no other cookies. ``cookies(for:)`` counts as a use.
 /// - **Other attributes.** `SameSite` and `Partitioned` are ignored, since a service has no pages. `HttpOnly` has no
 ///   effect on requests, and is visible in ``cookies``.
 ///
@@ -38,8 +38,8 @@ public import Foundation
 /// By default, cookies are stored in memory. A jar that is created with an `HTTPCookieStorage` reads the storage for
 /// each request and writes each change to it. The same rules apply, with these exceptions:
 ///
-/// - The order of creation is known only for cookies that this jar has seen. Others are sent in the order of their
-///   names.
+/// - The order of creation is known only for cookies that this jar has seen. Other cookies are sent in the order of
+///   their names.
 /// - On Linux, the storage cannot distinguish cookies whose domain, path and name are the same text when joined, such
 ///   as `y` for the path `/x` and `xy` for the path `/`. It stores only the last one.
 /// - On Linux, the storage loses `Secure` and `HttpOnly` when it reads its file in a new process. A cookie that was
@@ -57,8 +57,8 @@ public final class CookieJar: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - storage: A Foundation storage, for example `.shared`, which writes cookies to disk. Default: nil; cookies
-    ///     are stored in memory only.
+    ///   - storage: A Foundation storage, for example `.shared`, which writes cookies to disk. Default: nil, which
+    ///     means that cookies are stored in memory only.
     ///   - publicSuffixes: The domains for which cookies are rejected. Default:
     ///     `/usr/share/publicsuffix/public_suffix_list.dat`, which Debian's package `publicsuffix` installs. Without
     ///     this file, only single labels such as `com` are rejected; `co.uk` is not.
@@ -71,8 +71,8 @@ public final class CookieJar: Sendable {
         date = clock.date
     }
 
-    /// All cookies that Foundation can represent, in the order of creation. If the jar has a storage, all cookies of
-    /// the storage.
+    /// All cookies that Foundation can represent, in the order of creation. If the jar has a storage, these are all
+    /// cookies of the storage, in any order.
     public var cookies: [HTTPCookie] {
         if let storage { return storage.cookies ?? [] }
         let now = date()
@@ -106,8 +106,8 @@ public final class CookieJar: Sendable {
             if let stored { store.adopt(stored) }
             return received.map { store.keep($0, from: location, at: now) }
         }
-        // The storage is changed outside the lock, because it notifies observers. It replaces a cookie in one step, so
-        // that no request misses the cookie.
+        // The storage is changed outside the lock, because it notifies observers. The storage replaces a cookie in one
+        // step, so that no request misses the cookie.
         guard let storage else { return }
         for change in changes {
             for cookie in change.removed { HTTPCookie(cookie).map(storage.deleteCookie) }
@@ -115,7 +115,7 @@ public final class CookieJar: Sendable {
         }
     }
 
-    /// Returns the value of the `Cookie` field for a URL; nil if there is nothing to send.
+    /// Returns the value of the `Cookie` field for a URL; nil if no cookie is to be sent.
     package func field(for url: URL) -> String? {
         let cookies = select(for: url, from: storage?.cookies ?? [])
         return cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")

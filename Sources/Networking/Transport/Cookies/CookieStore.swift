@@ -2,7 +2,8 @@ import Foundation
 
 /// The cookies of a jar: a value that stores, selects and evicts them.
 struct CookieStore: Sendable {
-    /// The changes that one received cookie causes. They are repeated in an `HTTPCookieStorage`.
+    /// The changes that one received cookie causes. A jar with an `HTTPCookieStorage` makes the same changes in its
+    /// storage.
     struct Change: Sendable {
         fileprivate(set) var removed: [Cookie] = []
         /// The stored cookie, which replaces a cookie with the same key; nil if it was not stored.
@@ -21,7 +22,8 @@ struct CookieStore: Sendable {
     /// All cookies, in the order of creation.
     var cookies: [Cookie] { domains.values.joined().sorted { $0.creation < $1.creation } }
 
-    /// Returns the cookies that a request sends: those with the longest path first, then in the order of creation.
+    /// Returns the cookies that a request sends. Cookies with longer paths are first. Cookies whose paths have the same
+    /// length are in the order of creation.
     mutating func cookies(for location: CookieLocation, at now: Date) -> [Cookie] {
         history += 1
         var chosen: [Cookie] = []
@@ -36,8 +38,8 @@ struct CookieStore: Sendable {
         return chosen.sorted { ($1.path.utf8.count, $0.creation) < ($0.path.utf8.count, $1.creation) }
     }
 
-    /// Stores a cookie. It replaces a cookie with the same key and takes its place in the order of creation. An
-    /// expired cookie is not stored; it only removes the stored cookie with the same key.
+    /// Stores a cookie. It replaces a stored cookie with the same key, and takes the place of the stored cookie in the
+    /// order of creation. An expired cookie is not stored; it only removes the stored cookie with the same key.
     @discardableResult
     mutating func keep(_ cookie: Cookie, from location: CookieLocation, at now: Date) -> Change {
         guard location.isSecure || !hidesSecureCookie(cookie, at: now) else { return Change() }
@@ -76,7 +78,7 @@ struct CookieStore: Sendable {
         }
     }
 
-    /// Whether a cookie that was received without TLS would replace a Secure one or be sent before it.
+    /// Whether a cookie that was received without TLS would replace a Secure cookie or be sent before a Secure cookie.
     private func hidesSecureCookie(_ new: Cookie, at now: Date) -> Bool {
         domains.contains { domain, cookies in
             (HostName.matches(domain, domain: new.domain) || HostName.matches(new.domain, domain: domain))
@@ -88,9 +90,10 @@ struct CookieStore: Sendable {
 
     /// Enforces both limits after a cookie was added to a domain.
     ///
-    /// If the domain has too many cookies, its least recently used one is removed. A Secure cookie is removed only if
-    /// there are no others, since responses over http can fill the domain. If the jar has too many, all expired
-    /// cookies are removed; if it still has too many, the least recently used one is removed.
+    /// If the domain has too many cookies, its least recently used cookie is removed. A Secure cookie is removed only
+    /// if the domain has no other cookies. Otherwise, responses over http could fill the domain and so remove its
+    /// Secure cookies. If the jar has too many cookies, all expired cookies are removed. If it still has too many, the
+    /// least recently used cookie is removed.
     private mutating func enforceLimits(addedTo domain: String, at now: Date) -> [Cookie] {
         var evicted: [Cookie] = []
         if let cookies = domains[domain], cookies.count > CookieStore.domainLimit,

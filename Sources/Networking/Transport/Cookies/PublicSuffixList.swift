@@ -4,8 +4,8 @@ extension CookieJar {
     /// The domains under which anybody can register names, such as `co.uk` and `github.io`.
     ///
     /// A jar rejects cookies that are meant for all hosts of such a domain. The format is that of the
-    /// [Public Suffix List](https://publicsuffix.org), with its sections for ICANN and for private domains. A single
-    /// label, such as `com`, is a public suffix even without a rule.
+    /// [Public Suffix List](https://publicsuffix.org). The rules of both its sections (ICANN domains and private
+    /// domains) apply. A single label, such as `com`, is a public suffix even without a rule.
     public struct PublicSuffixList: Sendable {
         private var rules: Set<String> = []
         /// `kawasaki.jp` for the rule `*.kawasaki.jp`.

@@ -27,8 +27,8 @@
             }
         }
 
-        /// Returns the decoder for a stream that begins with the given byte. Servers send "deflate" with the header of
-        /// zlib (RFC 1950), which is correct, or without it.
+        /// Returns the decoder for a stream that begins with the given byte. Servers send "deflate" either with a zlib
+        /// header (RFC 1950), which is correct, or without a header.
         func decoder(for first: UInt8?) -> cdecoding_coding {
             switch self {
             case .gzip: CDECODING_GZIP
@@ -38,7 +38,7 @@
             }
         }
 
-        /// Returns whether the given byte, after a complete stream, may begin another stream of this coding.
+        /// Returns whether a byte that follows a complete stream may begin another stream of this coding.
         func mayBegin(with byte: UInt8) -> Bool {
             switch self {
             case .gzip: byte == 0x1F
@@ -50,8 +50,8 @@
         /// The codings for which the system has a library.
         static let available = allCases.filter { cdecoding_is_available($0.decoder(for: nil)) }
 
-        /// The header line that is added to requests without an `Accept-Encoding` field; none if nothing can be
-        /// decoded.
+        /// The header line that is added to requests without an `Accept-Encoding` field; empty if no coding is
+        /// available.
         static let acceptFields =
             available.isEmpty ? [] : ["Accept-Encoding: " + available.map(\.name).joined(separator: ", ")]
     }
@@ -67,8 +67,8 @@
         ///   - headers: The response's header fields.
         ///   - limit: The largest number of decoded bytes.
         ///   - sink: A closure that receives the decoded bytes.
-        /// - Returns: Nil if the body has no content coding, or one that the engine does not know. The caller then
-        ///   passes the bytes on unchanged.
+        /// - Returns: Nil if the body has no content coding, or if the engine does not know one of its codings. The
+        ///   caller then passes the bytes on unchanged.
         /// - Throws: ``NetworkError`` if the body has more than 5 content codings.
         init?(_ headers: HTTPHeaders, limit: Int, into sink: @escaping ContentDecoder.Next) throws(NetworkError) {
             let tokens = headers.values(for: .contentEncoding).flatMap { $0.split(separator: ",") }

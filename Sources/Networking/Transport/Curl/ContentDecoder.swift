@@ -7,7 +7,7 @@
     /// The next stage may refuse bytes for a while. Then the decoder stores them, ``isHeldBack`` is true, and the next
     /// call of ``decode(_:)`` passes them on. A decoder must be used by only one thread at a time.
     final class ContentDecoder {
-        /// The next stage. It receives bytes, and returns how many it has taken.
+        /// A closure that passes bytes to the next stage, and returns how many of them the next stage has taken.
         typealias Next = (UnsafeRawBufferPointer) throws(NetworkError) -> Int
 
         private let coding: ContentCoding
@@ -107,7 +107,7 @@
 
         /// Passes the pending bytes to the next stage.
         ///
-        /// - Returns: Whether the next stage took all of them.
+        /// - Returns: Whether the next stage took all pending bytes.
         private func passOn() throws(NetworkError) -> Bool {
             if !pending.isEmpty || isNextHeldBack() {
                 let taken = try next(UnsafeRawBufferPointer(rebasing: output[pending]))

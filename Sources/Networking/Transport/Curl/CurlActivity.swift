@@ -50,7 +50,7 @@
         ///
         /// - Parameters:
         ///   - now: The current time.
-        ///   - isHeldBack: Whether the response waits for its reader, so that no bytes can move.
+        ///   - isHeldBack: Whether the response waits for its reader, so that no bytes are transferred.
         ///   - uploaded: The number of bytes of the request's body sent so far; nil if there is no body to send.
         mutating func status(at now: UInt64, isHeldBack: Bool, uploaded: Int64?) -> Status {
             guard !isHeldBack else { return .check(at: now.adding(idle)) }
@@ -62,8 +62,7 @@
             return .check(at: uploaded == nil ? last.adding(idle) : now.adding(max(idle / 8, 1)))
         }
 
-        /// Returns the status of an exchange that waits for a connection. The timeout for connecting includes this
-        /// wait.
+        /// Returns the status of an exchange that waits for a connection. The connect timeout includes this wait.
         private func waiting(at now: UInt64) -> Status {
             guard start.adding(connect) <= now else { return .check(at: start.adding(connect)) }
             let limit = timeouts.effectiveConnect.shortText

@@ -3,14 +3,15 @@
 
     /// One exchange on a loop. It connects libcurl's callbacks with a request's body and a transfer.
     ///
-    /// Exclusivity is not checked at run time: one thread uses the variables, and no access contains another one.
+    /// Exclusivity is not checked at run time, because only one thread uses the variables, and accesses do not overlap.
     /// All methods except ``cancel()`` and ``init(_:delivering:configuration:loop:owner:)`` run on the loop's thread.
-    final class CurlExchange: @unchecked Sendable {  // because its variables are touched only on the loop's thread
+    final class CurlExchange: @unchecked Sendable {  // because only the loop's thread uses its variables
         let request: HTTPRequest
         let transfer: Transfer
         /// The handle of the attempt in progress; nil before and after the attempt.
         @exclusivity(unchecked) var handle: CurlHandle?
-        /// The error that the engine itself has detected. It ends the exchange. Nil if only libcurl reports an error.
+        /// The error that the engine itself has detected; nil if it has detected none. The exchange ends with this
+        /// error, even if libcurl reports another error.
         @exclusivity(unchecked) private(set) var failure: NetworkError?
         private let loop: CurlLoop
         /// The transport, retained as long as the exchange exists.
@@ -62,8 +63,8 @@
 
         /// Starts the timeouts.
         ///
-        /// - Parameter mayWait: Whether the exchange may have to wait for a connection. The idle timeout then starts
-        ///   later.
+        /// - Parameter mayWait: Whether the exchange may have to wait for a connection. If true, the idle timeout
+        ///   starts only when the exchange has a connection or opens one.
         func begin(mayWait: Bool) {
             activity.begin(at: loop.now, isConnected: !mayWait)
         }
@@ -95,7 +96,8 @@
             pauses &= ~direction
             activity.note(at: loop.now)
             guard !handle.pause(pauses) else { return }
-            // The exchange refused the bytes that libcurl had stored during the pause. libcurl would wait forever.
+            // The exchange refused the bytes that libcurl had stored during the pause. The exchange is ended, because
+            // libcurl would wait forever.
             failure = failure ?? NetworkError(.unknown, reason: "libcurl cannot resume the exchange")
             cancel()
         }
@@ -115,9 +117,9 @@
         /// Whether any byte of a response has arrived.
         var hasReceived: Bool { response.hasBegun }
 
-        /// Returns whether the request may be sent again after libcurl has given up. It may if the server refused its
-        /// stream, or if a reused connection was lost before the first byte of a response and the request is
-        /// repeatable. (libcurl itself repeats most requests whose streams were refused.)
+        /// Returns whether the request may be sent again after libcurl has given up. The request may be sent again if
+        /// the server refused its stream. A repeatable request may also be sent again if a reused connection was lost
+        /// before the first byte of a response. (libcurl itself repeats most requests whose streams were refused.)
         func mayRepeat(after code: Int32) -> Bool {
             guard failure == nil, !hasReceived, request.body.isReplayable else { return false }
             let isRefused = stream.map { loop.streamLog.isRefused($0) } ?? false
@@ -150,10 +152,11 @@
     /// libcurl's callbacks.
     extension CurlExchange {
         /// Prepares for sending, when libcurl has a connection and is about to send the request. libcurl calls this
-        /// again if it repeats a request whose stream was refused.
+        /// method again if it repeats a request whose stream was refused.
         ///
         /// libcurl also repeats a request if the server responded with 417 to `Expect`, or reset the stream with
-        /// HTTP_1_1_REQUIRED. If a response had begun, the server may have processed the request: the exchange fails.
+        /// HTTP_1_1_REQUIRED. If a response had begun, the exchange fails, because the server may have processed the
+        /// request.
         func beginSending(on connection: CurlStreamLog.Connection?) -> Int32 {
             self.connection = connection
             stream = nil
@@ -234,7 +237,7 @@
             }
         }
 
-        /// Checks that the response is complete, after libcurl has reported its end.
+        /// Checks that the response is complete, after libcurl has reported the end of the response.
         func finishResponse() -> Result<Void, NetworkError> {
             Result { () throws(NetworkError) in try response.finish() }
         }

@@ -23,7 +23,8 @@
             return NetworkError(kind, reason: "\(explanation) (\(words))")
         }
 
-        /// The explanation of the kind. It names the proxy or the Unix socket if no connection through it was possible.
+        /// The explanation of the kind. If a connection through a proxy or Unix socket failed, the explanation names
+        /// the proxy or the Unix socket.
         private var explanation: String {
             switch Int(code) {
             case CCURLE_COULDNT_RESOLVE_PROXY: return "the proxy's name cannot be resolved"
@@ -41,7 +42,7 @@
 
         private var kind: NetworkError.Kind {
             switch Int(code) {
-            // The last two are errors in certificates or keys that the app has configured.
+            // The last two codes mean errors in certificates or keys that the app has configured.
             case CCURLE_URL_MALFORMAT, CCURLE_SSL_CERTPROBLEM, CCURLE_SSL_CACERT_BADFILE: .invalidRequest
             case CCURLE_COULDNT_RESOLVE_HOST: .cannotResolveHost
             case CCURLE_COULDNT_RESOLVE_PROXY, CCURLE_PROXY: .cannotConnect
@@ -55,7 +56,7 @@
                 .tlsFailed
             case CCURLE_PARTIAL_FILE: hasHead ? .truncatedBody : .connectionLostBeforeHead
             case CCURLE_FILESIZE_EXCEEDED, CCURLE_TOO_LARGE: .responseTooLarge
-            // A header line that is longer than libcurl's own limit.
+            // libcurl reports this code if a header line is longer than its own limit.
             case CCURLE_OUT_OF_MEMORY where !hasHead: .responseTooLarge
             // The URL's scheme is http or https. These codes therefore mean that the response is not HTTP. The last two
             // codes stand for chunks and folded lines that libcurl cannot read. Errors of the engine's own callbacks

@@ -3,8 +3,8 @@
     ///
     /// The list is based on curl's advisories (<https://curl.se/docs/security.html>), change logs, issues (`#…`) and
     /// the sources of the versions that Debian, Ubuntu and Amazon Linux ship: 7.74 to 8.14. The engine looks at the
-    /// version number only: it also avoids a fault that a distribution has patched, because the patched version may
-    /// have the same number. `CurlFaultTests` checks each avoidance on the installed version.
+    /// version number only: it also avoids a fault that a distribution has patched, because a patched version may have
+    /// the same number as the original version. `CurlFaultTests` checks each avoidance on the installed version.
     ///
     /// Faults in features that the engine does not use are not listed: libcurl's redirects, cookies, HSTS, netrc,
     /// authentication, server push, WebSocket, and its other protocols.

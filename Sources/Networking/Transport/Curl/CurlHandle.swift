@@ -7,7 +7,7 @@
     /// Each attempt has a new handle, because in several versions of libcurl, the state of a used handle affects the
     /// next request (see ``CurlFault``).
     ///
-    /// Exclusivity is not checked at run time: one thread uses the variables, and no access contains another one.
+    /// Exclusivity is not checked at run time, because only one thread uses the variables, and accesses do not overlap.
     final class CurlHandle: @unchecked Sendable {  // because it belongs to one thread at a time
         /// The exchange in progress.
         @exclusivity(unchecked) var exchange: CurlExchange?
@@ -15,7 +15,7 @@
         @exclusivity(unchecked) var index = 0
         let sockets: CurlSockets
         let easy: UnsafeMutableRawPointer
-        /// The socket of the connection in use; -1 before there is one.
+        /// The socket of the connection in use; -1 if there is no connection yet.
         @exclusivity(unchecked) var socket: Int32 = -1
         private let share: CurlShare
         private let memory: CurlHandleMemory
@@ -122,7 +122,7 @@
             }
         }
 
-        /// Pauses the given directions and resumes the others.
+        /// Pauses the given directions and resumes the other directions.
         ///
         /// - Returns: Whether libcurl reported success.
         func pause(_ directions: Int32) -> Bool {
@@ -175,7 +175,7 @@
         }
 
         /// Returns whether libcurl has given up because the server refused the stream repeatedly. libcurl has no error
-        /// code for this, and no other error message begins with this text.
+        /// code for this case. Only its error message in this case begins with "Connection died, tried".
         func hasOnlyBeenRefused(_ code: Int32) -> Bool {
             code == CCURLE_SEND_ERROR && !library.has(.repeatsRequests)
                 && String(cString: memory.errorText).hasPrefix("Connection died, tried")

@@ -18,7 +18,7 @@
 
             func take() -> CurlHandleMemory { spare.popLast() ?? CurlHandleMemory() }
 
-            /// Returns the memory of a handle that libcurl has freed.
+            /// Puts the memory of a handle that libcurl has freed back into the pool.
             func giveBack(_ memory: CurlHandleMemory) {
                 guard memory.lines.clear(), spare.count < 64 else { return }
                 memory.errorText[0] = 0

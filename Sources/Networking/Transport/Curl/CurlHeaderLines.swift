@@ -42,8 +42,8 @@
             for index in fields.indices {
                 link(index, to: end, isLast: index == count - 1)
                 append(fields[index].name.rawValue, at: &end)
-                // libcurl sends a name with a semicolon as a field without a value. With a colon, it would omit the
-                // field.
+                // libcurl sends a name with a semicolon as a field without a value. If a colon followed the name,
+                // libcurl would omit the field.
                 append(fields[index].value.isEmpty ? ";" : ": ", at: &end)
                 append(fields[index].value, at: &end)
                 terminate(at: &end)
@@ -85,7 +85,7 @@
 
         private func append(_ text: String, at end: inout Int) {
             let start = end
-            // Writes the text without a copy, which would be retained and released.
+            // Writes the bytes directly, because a copy of the text would have to be retained and released.
             let isWritten: Void? = text.utf8.withContiguousStorageIfAvailable { bytes in
                 UnsafeMutableRawBufferPointer(rebasing: block[start...]).copyMemory(from: UnsafeRawBufferPointer(bytes))
             }

@@ -42,7 +42,7 @@
             }
         }
 
-        /// Takes all commands, and stores the given empty array for the next ones. The loop counts as awake.
+        /// Takes all commands, and stores the given empty array for the next commands. The loop then counts as awake.
         ///
         /// - Returns: Whether the inbox has been closed.
         func take(_ commands: inout [CurlLoop.Command]) -> Bool {
@@ -71,7 +71,7 @@
 
     /// A weak reference to an exchange. The readers of a request's body and of a response's body use it on other
     /// threads to post commands to the loop, without retaining the exchange.
-    final class CurlMailbox: @unchecked Sendable {  // because it is set before another thread can see it
+    final class CurlMailbox: @unchecked Sendable {  // because `exchange` is set before other threads use it
         weak var exchange: CurlExchange?
         private let loop: CurlLoop
 

@@ -40,7 +40,7 @@
         /// The faults that the engine has to avoid on this version. Tests add faults that the version does not have.
         var faults = CurlFault.Set()
 
-        /// The result of loading the library, once per process.
+        /// The result of loading the library, which is loaded once per process.
         static let loaded = Result { () throws(Fault) in try load("libcurl.so.4") }
 
         /// Loads a library, unless one has been loaded already.

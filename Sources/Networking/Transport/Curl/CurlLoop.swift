@@ -6,8 +6,8 @@
     /// An event loop that runs exchanges on one thread. It waits for sockets, timers and its inbox, but never for code
     /// of the app.
     ///
-    /// Exclusivity is not checked at run time: one thread uses the variables, and no access contains another one.
-    final class CurlLoop: @unchecked Sendable {  // because the inbox has a lock, and only the thread touches the rest
+    /// Exclusivity is not checked at run time, because only one thread uses the variables, and accesses do not overlap.
+    final class CurlLoop: @unchecked Sendable {  // because the inbox has a lock; one thread uses the other variables
         /// A command for the loop.
         enum Command {
             /// Starts an exchange.
@@ -112,8 +112,8 @@
             while true {
                 now = CurlLoop.time()
                 let isClosed = inbox.take(&commands)
-                // Handled before new requests start, so that no request uses an idle connection that has received
-                // unexpected data.
+                // Events on sockets are handled before new requests start, so that no request uses an idle connection
+                // that has received unexpected data.
                 sockets.handleReady(at: now) { [multi] in clibcurl_multi_socket_action(multi, $0.socket, $0.events) }
                 for command in commands { follow(command) }
                 commands.removeAll(keepingCapacity: true)  // releases the exchanges before the loop waits
@@ -146,8 +146,8 @@
             }
         }
 
-        /// Begins an attempt. Its handle is created on this thread, which also frees it, because memory that one thread
-        /// allocates and another thread frees costs much more.
+        /// Begins an attempt. Its handle is created on this thread, which also frees it, because it is much slower to
+        /// free memory that another thread has allocated.
         private func begin(_ exchange: CurlExchange) {
             do {
                 let handle = try makeHandle()
@@ -177,7 +177,7 @@
             if let exchange = detach(handle) { finish(exchange, outcome) }
         }
 
-        /// Ends an exchange that has no handle. ``CurlOutcomes`` notifies its caller later.
+        /// Ends an exchange that has no handle. ``CurlOutcomes`` notifies the caller of the exchange later.
         private func finish(_ exchange: CurlExchange, _ outcome: Result<HTTPResponse.Timing, NetworkError>) {
             exchange.closeBody()
             inbox.noteEnd()
@@ -210,7 +210,7 @@
             var result: Int32 = 0
             while let easy = clibcurl_multi_next_ended(multi, &result) {
                 guard let handle = CurlHandle.of(easy), let exchange = handle.exchange else { continue }
-                // Some versions report no error if a connection ends before the response head.
+                // Some versions of libcurl report no error if a connection ends before the response head.
                 if result == CCURLE_OK, !exchange.hasReceived { result = Int32(CCURLE_GOT_NOTHING) }
                 if result == CCURLE_OK {
                     end(handle, exchange.finishResponse().map { handle.timing })
@@ -240,8 +240,8 @@
             }
         }
 
-        /// Waits until a socket, a timer or the inbox has work. If the inbox has work, this only checks the sockets,
-        /// without waiting.
+        /// Waits until a socket, a timer or the inbox has work. If the inbox already has work, this method checks the
+        /// sockets without waiting.
         private func wait() {
             if !outcomes.isEmpty {
                 sockets.wait(milliseconds: 0)

@@ -1,8 +1,8 @@
 #if os(Linux)
     /// The outcomes of ended exchanges whose callers have not been notified yet.
     ///
-    /// Callers are notified in batches, because waking their threads one by one costs more than everything else. While
-    /// the loop has other work, the outcome of a caller is held back for a few iterations of the loop at most.
+    /// Callers are notified in batches, because it is slow to wake their threads one by one. While the loop has other
+    /// work, a caller is notified after at most four iterations of the loop.
     struct CurlOutcomes {
         typealias Outcome = Result<HTTPResponse.Timing, NetworkError>
 

@@ -1,6 +1,6 @@
 #if os(Linux)
     /// A response as libcurl delivers it: the lines of its head, then pieces of its body. If a piece was not taken,
-    /// libcurl delivers it again from its beginning.
+    /// libcurl delivers the whole piece again.
     ///
     /// Used on the loop's thread only.
     struct CurlResponse: ~Copyable {
@@ -8,7 +8,8 @@
         private let limits: CurlTransport.Configuration.Limits
         private let requiresHTTP2: Bool
         private var headReader: ResponseHeadReader
-        /// The decoders for the response's content codings; nil if it has none, or one that the engine does not know.
+        /// The decoders for the response's content codings; nil if the response has no content coding, or one that the
+        /// engine does not know.
         private var decoding: ContentDecoding?
         /// The number of already decoded bytes in the piece that libcurl will deliver again.
         private var decodedBefore = 0
@@ -65,7 +66,7 @@
         /// Receives a piece of the body.
         ///
         /// - Returns: Whether the piece was taken; if not, libcurl must be paused.
-        /// - Throws: ``NetworkError``, of kind ``NetworkError/Kind/cancelled`` if the caller no longer waits.
+        /// - Throws: ``NetworkError``. Its kind is ``NetworkError/Kind/cancelled`` if the caller no longer waits.
         mutating func receive(body: UnsafeRawBufferPointer) throws(NetworkError) -> Bool {
             guard let decoding else { return try pass(body) }
             let skipped = min(decodedBefore, body.count)
@@ -86,14 +87,14 @@
             return count == bytes.count
         }
 
-        /// Checks that the body is complete, after libcurl has reported its end.
+        /// Checks that the body is complete, after libcurl has reported the end of the response.
         func finish() throws(NetworkError) {
             try decoding?.finish()
         }
     }
 
     extension Transfer {
-        /// Passes bytes to the transfer, which takes all of them, or none while its reader has no room.
+        /// Passes bytes to the transfer. The transfer takes all bytes, or no bytes while its buffer is full.
         ///
         /// - Returns: The number of bytes taken.
         fileprivate func take(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) -> Int {

@@ -8,15 +8,15 @@
     /// to register it. That is safe for sockets that this class opens, because this class closes them, too. Other
     /// sockets are unregistered when libcurl no longer waits for their events.
     ///
-    /// Exclusivity is not checked at run time: one thread uses the object, and no access contains another one.
+    /// Exclusivity is not checked at run time, because only one thread uses the object, and accesses do not overlap.
     final class CurlSockets {
         private struct Entry {
             /// Whether ``openSocket(family:type:protocol:)`` opened the socket.
             var isOurs = false
             /// Whether its connection serves one request at a time (HTTP/1.1).
             var isExclusive = false
-            /// The last handle that waited for events. It remains until that handle ends, because a paused handle waits
-            /// for no events.
+            /// The last handle that waited for events. The value remains until that handle ends, because a paused
+            /// handle waits for no events.
             var user: ObjectIdentifier?
             /// The time at which bytes last arrived, in nanoseconds of the loop's clock.
             var lastArrival: UInt64 = 0
@@ -31,8 +31,8 @@
         @exclusivity(unchecked) private var entries: [Entry] = []
         @exclusivity(unchecked) private var ready = [clibcurl_event](repeating: clibcurl_event(), count: 256)
         @exclusivity(unchecked) private var readyCount = 0
-        /// The number of exchanges that were paused before libcurl waited for their socket. While it is not 0, any idle
-        /// socket may belong to one of them.
+        /// The number of exchanges that were paused before libcurl waited for their socket. While this number is not 0,
+        /// any idle socket may belong to one of these exchanges.
         @exclusivity(unchecked) var pausesOnUnknownSockets = 0
 
         /// - Throws: ``NetworkError`` if the system has no descriptor left.
@@ -52,7 +52,8 @@
             close(alarm)
         }
 
-        /// Ends the current wait, or the next one. May be called from any thread.
+        /// Ends the current call of ``wait(milliseconds:)``, or the next call if the loop does not wait. May be called
+        /// from any thread.
         func wake() {
             clibcurl_alarm_ring(alarm)
         }

@@ -2,8 +2,8 @@
     /// The streams that servers refused by GOAWAY, as libcurl 7.87 to 8.0 logs them: see
     /// ``CurlFault/logsRefusedStreams``.
     ///
-    /// A connection is identified by its ports and the server's address, and a request by the number of its stream on
-    /// the connection.
+    /// A connection is identified by its ports and the server's address. A request is identified by the number of its
+    /// stream on the connection.
     struct CurlStreamLog {
         struct Connection: Hashable {
             var localPort: Int32
@@ -30,7 +30,7 @@
         ///
         /// - Parameters:
         ///   - line: The line.
-        ///   - connection: The connection of the handle that logged it.
+        ///   - connection: The connection of the handle that logged the line.
         /// - Returns: The stream of the handle's request, if the line states it.
         mutating func read(_ line: UnsafeRawBufferPointer, on connection: Connection) -> Stream? {
             if line.starts(with: CurlStreamLog.streamPrefix) {

@@ -32,7 +32,8 @@
 
         private static let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { kept in
             Thread.current.name = "networking.curl"
-            // Blocks SIGPIPE: a write to a connection that the peer has closed is an error, and never a signal.
+            // Blocks SIGPIPE, so that a write to a connection that the peer has closed returns an error and never sends
+            // a signal.
             var signals = sigset_t()
             sigemptyset(&signals)
             sigaddset(&signals, SIGPIPE)

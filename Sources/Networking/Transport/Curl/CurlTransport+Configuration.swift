@@ -13,7 +13,7 @@
         public struct Configuration: Hashable, Sendable {
             /// The number of threads that send requests. Each thread has its own connections. Default: two, or one on a
             /// system with a single processor. The second thread is used when the first one is busy. If ``limits``
-            /// restricts the number of connections, the transport always uses one thread.
+            /// restricts the number of connections, the transport uses one thread.
             ///
             /// With some versions of libcurl, some requests must use HTTP/1.1. An additional thread then sends these
             /// requests.
@@ -86,8 +86,8 @@
                 public var connectionsPerHost: Int?
                 /// The largest number of connections. Further requests wait for a connection. Default: no limit.
                 public var connections: Int?
-                /// The largest number of idle connections that stay open. Each thread may keep at least one. Default:
-                /// 256.
+                /// The largest number of idle connections that stay open. Each thread may keep one idle connection,
+                /// even if the limit is smaller. Default: 256.
                 public var idleConnections: Int
                 /// The number of received bytes of a streamed body that the transport buffers for a slow reader. If the
                 /// buffer contains more, the transport stops receiving until the reader has read some bytes. Default:

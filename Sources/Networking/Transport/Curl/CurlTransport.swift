@@ -12,7 +12,8 @@
     /// The transport repeats a request by itself in two cases only:
     ///
     /// - The server has not processed the request: it refused the HTTP/2 stream, or ended the connection with a GOAWAY
-    ///   frame whose last stream is earlier (RFC 9113 section 8.7). Any method is repeated; a body must be replayable.
+    ///   frame whose last stream is earlier (RFC 9113 section 8.7). Requests with any method are repeated, but a body
+    ///   must be replayable.
     /// - The request was sent on a reused connection, which ended before the response head, and repeating the request
     ///   is harmless: the method is idempotent, and the body, if there is one, can be read again.
     ///
@@ -30,7 +31,8 @@
         private let configuration: CurlTransport.Configuration
         private let loops: [CurlLoop]
         /// The loop for requests that must not use HTTP/2. It has its own connections, because several versions of
-        /// libcurl would use any HTTP/2 connection to the host. Nil if there are no such requests.
+        /// libcurl would send these requests on an existing HTTP/2 connection to the host. Nil if there are no such
+        /// requests.
         private let http1Loop: CurlLoop?
         private let threads: Locked<[CurlThread]>
 
@@ -70,8 +72,8 @@
         }
 
         /// Closes all connections and ends the threads. Calls in progress, and all later calls, end with
-        /// ``NetworkError/Kind/transportShutDown``. The method returns when the threads have ended; if it was called
-        /// before, it returns immediately.
+        /// ``NetworkError/Kind/transportShutDown``. The method returns when the threads have ended. If the method was
+        /// called before, it returns immediately.
         public func shutDown() {
             for loop in allLoops { loop.stop() }
             let threads = threads.withLock { threads in
@@ -90,8 +92,8 @@
         /// await transport.shutDown(draining: .seconds(10))
         /// ```
         ///
-        /// - Parameter limit: The longest time to wait. Requests that are still in progress after that are ended. The
-        ///   wait also ends when the task is cancelled.
+        /// - Parameter limit: The longest time to wait. Requests that are still in progress after this time are ended.
+        ///   The wait also ends when the task is cancelled.
         public func shutDown(draining limit: Duration) async {
             let isDrained = Settlement<Void>()
             let rest = Locked(allLoops.count)
@@ -116,7 +118,8 @@
             do { return try await exchange.transfer.response() } catch { throw end(exchange, error) }
         }
 
-        // Not inlined: its variables must not become part of the frame of `send`, which lives while the call waits.
+        // Not inlined, so that its variables do not become part of the frame of `send`, which exists as long as the
+        // call waits.
         @inline(never)
         private func start(_ request: HTTPRequest, _ delivery: BodyDelivery) throws -> CurlExchange {
             do {
@@ -124,7 +127,7 @@
                 let loop = loop(for: request)
                 let exchange = try CurlExchange(
                     request, delivering: delivery, configuration: configuration, loop: loop, owner: self)
-                // Reported before the start, so that this event precedes the event of the response head.
+                // The event is reported before the exchange starts, so that it precedes the event of the response head.
                 request[option: RequestWatch.self]?.tell(.sent(request))
                 try loop.start(exchange)
                 return exchange
@@ -148,8 +151,8 @@
             return http1Loop
         }
 
-        /// The loop for the next request: the first loop, so that its connections are reused, unless another loop has
-        /// clearly fewer requests.
+        /// The loop for the next request. It is the first loop, so that connections are reused, unless the first loop
+        /// is busy and another loop has clearly fewer requests.
         private var leastBusyLoop: CurlLoop {
             guard loops.count > 1, loops[0].load >= 24 else { return loops[0] }
             return loops.min { $0.load / 24 < $1.load / 24 } ?? loops[0]

@@ -12,7 +12,7 @@ package struct ResponseHeadReader {
         case more
         /// The line completes the head.
         case head(ResponseHead)
-        /// The head exceeds a limit. The text describes the excess.
+        /// The head exceeds a limit. The text states the limit.
         case tooLarge(String)
         /// The line is not valid in a head. The text is the reason.
         case malformed(String)
@@ -147,7 +147,8 @@ package struct ResponseHeadReader {
     private static func irregularText(_ bytes: UnsafeRawBufferPointer) -> String {
         let spaced = bytes.map { $0 == 0x0D || $0 == 0 ? UInt8(ascii: " ") : $0 }
         let trimmed = spaced.drop(while: HTTPGrammar.isBlank).reversed().drop(while: HTTPGrammar.isBlank).reversed()
-        // Decoding replaces bytes that are not UTF-8. (Foundation's initializer removes a byte order mark.)
+        // If bytes are not UTF-8, decoding replaces them, so that the comparison fails. (Foundation's initializer would
+        // remove a byte order mark.)
         let text = String(decoding: trimmed, as: UTF8.self)
         return text.utf8.elementsEqual(trimmed) ? text : String(decoding: trimmed.map(UInt16.init), as: UTF16.self)
     }

@@ -46,7 +46,7 @@ public struct FileDestination: Sendable {
     package let url: URL
     /// What happens if the target exists already.
     let rule: OverwriteRule
-    /// Whether the bytes must be on the disk, and not only handed to the system, before the call ends.
+    /// Whether the call waits until the system has written the bytes to the disk.
     let isDurable: Bool
     /// Whether an incomplete download is resumed.
     let resuming: ResumeRule
@@ -98,8 +98,8 @@ public struct FileDestination: Sendable {
         return point?.isSendable == true ? point : nil
     }
 
-    /// Checks before anything is sent that the target is not a folder, that the overwrite rule allows the download, and
-    /// that the target's folder exists and is writable.
+    /// Checks that the target is a file URL and not a folder, that the overwrite rule allows the download, and that the
+    /// target's folder exists and is writable.
     func check() throws {
         guard url.isFileURL else {
             throw NetworkError(
@@ -170,7 +170,8 @@ public struct FileDestination: Sendable {
             try file.truncate(to: start)
             return true
         }
-        // In this order, so that a description never belongs to the bytes of other content.
+        // The file is emptied before the new description is written, so that a description never belongs to the bytes
+        // of other content.
         try file.truncate(to: 0)
         unlink(note.path)
         let content = response.request[option: ContentName.self] ?? contentName(response.request.url)
@@ -181,7 +182,7 @@ public struct FileDestination: Sendable {
         return true
     }
 
-    /// Checks that the file is complete, if the server has sent the length.
+    /// Checks that the file is complete, if the server has stated the length.
     private func check(_ file: PartFile, for response: HTTPResponse) throws {
         let length = response.headers.isContentEncoded ? nil : response.headers.contentLength.map(Int64.init)
         let isRest = response.status == .partialContent && resuming != .never
@@ -190,7 +191,7 @@ public struct FileDestination: Sendable {
         throw NetworkError(.truncatedBody, reason: "the file has \(file.size) of \(total) bytes")
     }
 
-    /// Returns the name by which a part and a later response are matched.
+    /// Returns the name of the content at a URL. A response can continue a part only if both have the same name.
     func contentName(_ url: URL) -> String {
         if case .content(let name) = resuming { return name }
         return "\(url.scheme ?? "")://\(url.host ?? ""):\(url.port ?? 0)\(url.path(percentEncoded: true))"

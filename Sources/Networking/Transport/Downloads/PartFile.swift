@@ -15,14 +15,15 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
     /// The size in bytes.
     private(set) var size: Int64
     private var isOpen = true
-    /// The size of the largest file that the process may write (`RLIMIT_FSIZE`). A larger file would raise a signal
-    /// that ends the process.
+    /// The size of the largest file that the process may write (`RLIMIT_FSIZE`). If the process writes a larger file,
+    /// the system ends the process with a signal.
     private let largestSize: UInt64
 
     /// Opens a file, or creates it.
     ///
     /// - Parameters:
-    ///   - isLocked: Whether the file may exist already and is locked while it is open. The lock ends with its process.
+    ///   - isLocked: Whether the file is locked while it is open. If true, the file may exist already. The system
+    ///     releases the lock when the process ends.
     ///   - fault: Converts an error code of the system into the library's error.
     ///   - largestSize: The largest file that may be written, in bytes; nil for the limit of the process.
     init(

@@ -3,11 +3,11 @@ import Foundation
 /// The description of a partial download. It contains the data that is needed to request the rest of the same content,
 /// and to detect that the content has changed.
 struct ResumePoint: Codable, Hashable, Sendable {
-    /// The name by which a part and a later response are matched.
+    /// The name of the content. A response can continue a part only if both have the same name.
     let content: String
     /// The strong validator of the content: an entity tag, or a date.
     let validator: String
-    /// The size of the whole content in bytes, if the server has sent it.
+    /// The size of the whole content in bytes; nil if the server has not stated it.
     let total: Int64?
 
     /// Creates a resume point from the first response; nil if its content cannot be resumed later.

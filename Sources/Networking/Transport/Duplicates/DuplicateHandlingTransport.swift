@@ -6,9 +6,9 @@
 /// method is safe (or the policy includes unsafe methods), its response is read into memory or into a file, and its
 /// body is in memory. Two equal downloads never share a transfer; the policy may reject or cancel one of them.
 ///
-/// Each service creates this transport for itself, as its outermost one. Requests of different services
-/// are not compared, unless the services use the same instance as their transport. The transport knows transfers, not
-/// calls: a call that waits for a retry is not in progress.
+/// Each service creates this transport for itself, as its outermost transport. Requests of different services are not
+/// compared, unless the services share one instance of this transport. The transport compares transfers, not calls. A
+/// call that waits for a retry has no transfer in progress, so it is not compared.
 package final class DuplicateHandlingTransport: Transport {
     private let base: any Transport
     private let policy: DuplicateRequestPolicy?
@@ -35,8 +35,8 @@ package final class DuplicateHandlingTransport: Transport {
 
     /// Sends the request, or waits for the response to an equal request.
     ///
-    /// - Throws: The errors of the base; ``NetworkError/Kind/cancelled`` if the policy ends this call because of an
-    ///   equal request.
+    /// - Throws: The errors of the base transport; ``NetworkError/Kind/cancelled`` if the policy ends this call because
+    ///   of an equal request.
     package func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         guard let policy = policy(for: request) else { return try await base.send(request, delivering: delivery) }
         if let file = request[option: FileDownload.self] {
@@ -74,8 +74,8 @@ package final class DuplicateHandlingTransport: Transport {
         case waiting(SharedTransfer.Caller)
     }
 
-    /// Begins a transfer, or applies the policy to the equal transfer in progress. If this transfer ends meanwhile, the
-    /// search is repeated.
+    /// Begins a transfer, or applies the policy to the equal transfer in progress. If that transfer ends before the
+    /// policy is applied, the search is repeated.
     private func place(_ key: DuplicateKey, _ policy: DuplicateRequestPolicy) throws -> Place {
         while true {
             switch running.place(for: key, ignoring: ignored) {
@@ -88,7 +88,8 @@ package final class DuplicateHandlingTransport: Transport {
         }
     }
 
-    /// Applies the decision of the policy about a transfer; returns nil if the transfer is over.
+    /// Asks the policy about a transfer in progress, and applies the decision. Returns nil if the transfer has already
+    /// ended.
     private func decide(
         about transfer: SharedTransfer, _ key: DuplicateKey, _ policy: DuplicateRequestPolicy
     ) throws -> Place? {
@@ -104,7 +105,7 @@ package final class DuplicateHandlingTransport: Transport {
             transfer.cancel(SharedTransfer.isReplaced)
             guard case .observer = audience else { return .waiting(caller) }
             caller.leave()
-            throw SharedTransfer.superseded("its response goes to an observer")
+            throw SharedTransfer.superseded("the response goes to an observer")
         }
     }
 
@@ -125,7 +126,7 @@ package final class DuplicateHandlingTransport: Transport {
         case .observer(let observer):
             guard transfer.observe(observer, at: held) else { return nil }
             transfer.supersede("the response goes to an observer")
-            throw SharedTransfer.superseded("its response goes to an observer")
+            throw SharedTransfer.superseded("the response goes to an observer")
         }
     }
 

@@ -10,10 +10,10 @@ struct DuplicateKey: Sendable {
     /// must be equal. `isDuplicate(of:ignoring:)` compares the rest.
     let hash: Int
 
-    /// Creates the key of a request; nil if the request is not compared with others.
+    /// Creates the key of a request; nil if the request is not compared with other requests.
     ///
-    /// - Parameter hashesCredentials: Whether the hash covers the credentials. Duplicates must then have equal
-    ///   credentials. The hash quickly distinguishes the requests of many users for one URL.
+    /// - Parameter hashesCredentials: Whether the hash covers the credentials. If true, duplicates must have equal
+    ///   credentials, and the hash quickly distinguishes the requests of many users for one URL.
     init?(_ request: HTTPRequest, delivering delivery: BodyDelivery, hashingCredentials hashesCredentials: Bool) {
         self.request = request
         self.delivery = delivery
@@ -40,8 +40,8 @@ struct DuplicateKey: Sendable {
     }
 
     /// Whether the response to one request is also valid for the other request. Requests of one group may differ, even
-    /// in the delivery of their responses. The two requests of a double tap can have different idempotency keys. They
-    /// then do not share a response.
+    /// in the delivery of their responses. If the two requests of a double tap have different idempotency keys, they do
+    /// not share a response.
     func sharesResponse(of other: DuplicateKey, ignoring ignored: [HTTPHeader.Name]) -> Bool {
         isComparable && other.isComparable && isEqual(to: other, ignoring: ignored)
             && request.headers[.idempotencyKey] == other.request.headers[.idempotencyKey]

@@ -7,17 +7,17 @@
 /// }
 /// ```
 ///
-/// For a double tap on a button that changes something on the server, use `.always(.keepFirst, includesUnsafeMethods:
-/// true)`. For search as you type, in which the requests differ, put the requests into one group
-/// (`RequestSettings.duplicateGroup`) and use ``replace``.
+/// For a double tap on a button that changes something on the server, use
+/// `.always(.keepFirst, includesUnsafeMethods: true)`. For search as you type, in which the requests differ, put the
+/// requests into one group (`RequestSettings.duplicateGroup`) and use ``replace``.
 ///
-/// Files are not shared: of two equal downloads (`as: .file(at:)`), ``keepFirst`` rejects the second one. ``replace``
-/// and ``keepLatest`` end the first one before the second one begins. With the other policies, both are sent. Streams
-/// are not compared.
+/// Two equal downloads (`as: .file(at:)`) never share a transfer. ``keepFirst`` rejects the second download.
+/// ``replace`` and ``keepLatest`` end the first download before the second download begins. With the other policies,
+/// both downloads are sent. Streams are not compared.
 ///
-/// Only requests in progress are compared, not calls that wait for a permit, for a token, or for a retry. If an
-/// order of a customer must never be executed twice, also give its calls an idempotency key that the app chooses:
-/// `idempotencyKey = .value(draft.id)`.
+/// Only requests in progress are compared, not calls that wait for a permit, for a token, or for a retry. If an order
+/// of a customer must never be executed twice, also give the calls that send it an idempotency key that the app
+/// chooses: `idempotencyKey = .value(draft.id)`.
 public struct DuplicateRequestPolicy: Sendable {
     /// What happens to two equal requests.
     ///
@@ -40,7 +40,7 @@ public struct DuplicateRequestPolicy: Sendable {
             case separate
             /// The transfer in progress continues.
             case share(Audience)
-            /// The transfer in progress is cancelled, and a new one begins.
+            /// The transfer in progress is cancelled, and a new transfer begins.
             case restart(Audience)
         }
 
@@ -48,24 +48,25 @@ public struct DuplicateRequestPolicy: Sendable {
 
         /// Both requests are sent, as if there were no policy.
         public static let allow = Decision(action: .separate)
-        /// All calls get the response of one transfer. Cancelling one call does not cancel the others.
+        /// All calls get the response of one transfer. Cancelling one call does not cancel the other calls.
         public static let join = Decision(action: .share(.all))
-        /// The earlier calls and their transfer end, and a new transfer begins: for search as you type, with a group
-        /// (`RequestSettings.duplicateGroup`).
+        /// The earlier calls and their transfer end, and a new transfer begins. Use this decision for search as you
+        /// type, with a group (`RequestSettings.duplicateGroup`).
         public static let replace = Decision(action: .restart(.latest))
-        /// The new call ends, and the earlier ones continue: for a double tap.
+        /// The new call ends, and the earlier calls continue. Use this decision for a double tap.
         public static let keepFirst = Decision(action: .share(.earlier))
-        /// The earlier calls end, and their transfer continues for the new one.
+        /// The earlier calls end, and their transfer continues for the new call.
         public static let keepLatest = Decision(action: .share(.latest))
 
-        /// The transfer continues, and `observer` is called with its result; every call ends.
+        /// The transfer in progress continues, and `observer` is called with its result. All calls end.
         public static func share(
             notifying observer: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
         ) -> Decision {
             Decision(action: .share(.observer(observer)))
         }
 
-        /// The transfer is cancelled, a new one begins, and `observer` is called with its result; every call ends.
+        /// The transfer in progress is cancelled, and a new transfer begins. `observer` is called with the result of
+        /// the new transfer. All calls end.
         public static func replace(
             notifying observer: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
         ) -> Decision {
@@ -101,11 +102,11 @@ public struct DuplicateRequestPolicy: Sendable {
     public static let allow = always(.allow)
     /// Equal requests share one transfer.
     public static let join = always(.join)
-    /// A new request replaces an equal one in progress.
+    /// A new request replaces an equal request in progress.
     public static let replace = always(.replace)
-    /// A new request ends at once if an equal one is in progress.
+    /// A new request ends at once if an equal request is in progress.
     public static let keepFirst = always(.keepFirst)
-    /// A new request takes over the transfer of an equal one.
+    /// A new request takes over the transfer of an equal request in progress.
     public static let keepLatest = always(.keepLatest)
 
     func decision(running: HTTPRequest, new: HTTPRequest) -> Decision { choose(running, new) }

@@ -11,7 +11,7 @@ struct RunningDownloads: Sendable {
         _ request: HTTPRequest, into file: FileDownload, delivering delivery: BodyDelivery, over base: any Transport,
         by policy: DuplicateRequestPolicy, ignoring ignored: [HTTPHeader.Name]
     ) async throws -> HTTPResponse {
-        // The requested range depends on how much of the file exists.
+        // The requested range depends on how much of the file exists, so it is not compared.
         let ignored = ignored + [.range, .ifRange]
         guard let key = DuplicateKey(request, delivering: delivery, hashingCredentials: false) else {
             return try await base.send(request, delivering: delivery)
@@ -35,8 +35,8 @@ struct RunningDownloads: Sendable {
 
     /// Registers a download.
     ///
-    /// - Returns: Nil if the download has been registered. Otherwise an equal download of another attempt, about which
-    ///   the policy must decide first.
+    /// - Returns: Nil if the download has been registered. Otherwise, an equal download of another attempt. The policy
+    ///   must then decide about the two downloads.
     private func begin(_ download: RunningDownload, ignoring ignored: [HTTPHeader.Name]) -> RunningDownload? {
         downloads.withLock { downloads in
             let equal = downloads[download.key.hash]?.first {
@@ -56,7 +56,8 @@ struct RunningDownloads: Sendable {
     }
 }
 
-/// A download in progress. It begins with its request, and ends when its file is at its target, or when it fails.
+/// A download in progress. The download begins when its request is sent. It ends when its file is at its target, or
+/// when the download fails.
 final class RunningDownload: Sendable {
     let key: DuplicateKey
     /// The file of the attempt. An attempt may send several requests one after another; all of them have the same file.
@@ -71,8 +72,9 @@ final class RunningDownload: Sendable {
 
     /// Sends the request.
     ///
-    /// - Parameter forget: Called when the download has ended: when its file has been moved to its target or closed, or
-    ///   when its body is released before a file was created, for example for an error response.
+    /// - Parameter forget: A closure to call when the download has ended. A download ends when its file is closed or
+    ///   has been moved to its target. It also ends when its body is released before a file was created, for example
+    ///   after an error response.
     func send(
         _ request: HTTPRequest, delivering delivery: BodyDelivery, over base: any Transport,
         whenOver forget: @escaping @Sendable () -> Void
@@ -98,7 +100,7 @@ final class RunningDownload: Sendable {
         }
     }
 
-    /// Cancels the download because an equal one replaces it, and waits until it has ended.
+    /// Cancels the download because an equal download replaces it, and waits until the cancelled download has ended.
     func leave() async throws {
         _ = gate.pause()
         let isOver = Settlement<Void>()

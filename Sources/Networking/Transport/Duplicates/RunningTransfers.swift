@@ -5,11 +5,12 @@ struct RunningTransfers: Sendable {
 
     enum Place {
         case taken(by: SharedTransfer)
-        /// There was no such transfer. The transfer of the new caller is registered and has not begun.
+        /// No transfer with an equal key was in progress. The transfer of the new caller is registered and has not
+        /// begun.
         case free(SharedTransfer.Caller)
     }
 
-    /// Returns the transfer in progress for a key, or registers a new one if there is none.
+    /// Returns the transfer in progress for a key. If there is none, registers a new transfer.
     ///
     /// - Parameter ignored: The header fields that may differ between equal requests.
     func place(for key: DuplicateKey, ignoring ignored: [HTTPHeader.Name]) -> Place {

@@ -1,7 +1,7 @@
 /// One transfer for which several calls may wait.
 ///
-/// The transfer runs in its own task, so that the end of one caller does not end the transfer. It is cancelled when the
-/// last caller or observer has left it, or when another transfer replaces it.
+/// The transfer runs in its own task, so that it continues when the call of one caller ends. The transfer is cancelled
+/// when its last caller leaves and there is no observer, or when another transfer replaces it.
 final class SharedTransfer: Sendable {
     typealias Outcome = Result<HTTPResponse, any Error>
 
@@ -11,8 +11,8 @@ final class SharedTransfer: Sendable {
         case running
         /// The transfer has its outcome.
         case finished
-        /// The transfer was cancelled, because the last caller or observer has left it, or because another transfer
-        /// replaced it.
+        /// The transfer was cancelled, because its last caller has left and there is no observer, or because another
+        /// transfer replaced it.
         case abandoned
     }
 
@@ -21,7 +21,7 @@ final class SharedTransfer: Sendable {
         var callers = Few<Waiter>()
         var observers: [@Sendable (Outcome) -> Void] = []
         var task: Task<Void, Never>?
-        /// The permit that a caller or an observer has handed over to the transfer.
+        /// The permit that a call has handed over to the transfer.
         var permit: (any TransferPermit)?
 
         var lacksPermit: Bool { phase == .running && permit == nil }
@@ -54,13 +54,13 @@ final class SharedTransfer: Sendable {
             if state.phase == .running { state.task = task }
             return state.phase == .abandoned
         }
-        // All callers may have left before the task existed and could be cancelled.
+        // If all callers left before the task existed, the task has not been cancelled yet.
         if isUnwanted { task.cancel() }
     }
 
-    /// Starts a task that does not end with the task of its caller. If the system supports it, the task starts
-    /// immediately on the caller's thread and runs there until it first suspends: handing a task to another thread
-    /// costs ten times as much, and is unnecessary for a task that never suspends.
+    /// Starts a task that is independent of the caller's task. If the system supports it, the task starts immediately
+    /// on the caller's thread and runs there until it first suspends. Handing a task to another thread costs ten times
+    /// as much, and is unnecessary for a task that never suspends.
     private func start(on base: any Transport) -> Task<Void, Never> {
         CallPosition.$current.withValue(CallPosition.current.map { $0.scope.map { .beside($0) } ?? $0 }) {
             #if compiler(>=6.2)
@@ -114,8 +114,8 @@ final class SharedTransfer: Sendable {
         return isThere
     }
 
-    /// Takes over a permit for the rest of the transfer. If the transfer is over or has a permit already, the permit
-    /// stays with its caller, which reports how the call ended.
+    /// Takes over a permit for the rest of the transfer. If the transfer is over or already has a permit, the call
+    /// keeps its permit, and reports its own outcome when it releases the permit.
     private func take(_ permit: (any TransferPermit)?) {
         guard let permit, state.withLock({ $0.lacksPermit }), let kept = permit.handOver() else { return }
         let isTaken = state.withLock { state in
@@ -135,12 +135,12 @@ final class SharedTransfer: Sendable {
         callers.forEach { $0.settle(.failure(SharedTransfer.superseded(reason))) }
     }
 
-    /// Cancels the transfer, and ends all its callers.
+    /// Cancels the transfer, and ends the calls of all its callers.
     func cancel(_ reason: String) {
         end(.abandoned, .failure(SharedTransfer.superseded(reason)))
     }
 
-    /// Detaches one caller. When the last one detaches and there is no observer, the transfer is cancelled.
+    /// Detaches one caller. When the last caller detaches and there is no observer, the transfer is cancelled.
     private func detach(_ waiter: Waiter, leaving permit: (any TransferPermit)?) {
         let abandoned: State? = state.withLock { state in
             state.callers.remove { $0.id == waiter.id }
@@ -154,7 +154,7 @@ final class SharedTransfer: Sendable {
         if let ended = state.withLock({ $0.finish(phase) }) { settle(ended, as: phase, outcome) }
     }
 
-    /// - Parameter ended: The state before the end.
+    /// - Parameter ended: The state of the transfer before it ended.
     private func settle(_ ended: State, as phase: Phase, _ outcome: Outcome) {
         running.remove(self)
         if phase == .abandoned { ended.task?.cancel() }
@@ -191,7 +191,7 @@ final class SharedTransfer: Sendable {
             isBeginner = false
         }
 
-        /// Detaches the caller before it has begun to wait.
+        /// Detaches a caller that has not begun to wait.
         func leave() {
             transfer.detach(waiter, leaving: nil)
         }

@@ -5,7 +5,7 @@ final class FileDownload: HTTPRequest.Option, Sendable {
 
     private let end = Settlement<Void>()
 
-    /// Reports the end of the download, which calls the closures of ``observeEnd(_:)``.
+    /// Reports that the download has ended. This calls the closures that were passed to ``observeEnd(_:)``.
     func finish() { end.settle(.success(())) }
 
     /// Calls a closure when the download has ended, or immediately if it has ended already.

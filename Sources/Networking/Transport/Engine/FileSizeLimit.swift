@@ -8,8 +8,8 @@ import Foundation
     import Darwin
 #endif
 
-/// The size of the largest file that the process may write (`RLIMIT_FSIZE`). A larger file would raise a signal that
-/// ends the process.
+/// The size of the largest file that the process may write (`RLIMIT_FSIZE`). If the process writes a larger file, the
+/// system ends the process with a signal.
 enum FileSizeLimit {
     static var current: Int64 {
         var limit = rlimit()

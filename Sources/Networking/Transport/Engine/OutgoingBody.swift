@@ -1,5 +1,5 @@
-/// A request's body as an engine reads it: into buffers of any size, with a check of its length. After it is reopened,
-/// it is read from the beginning. Used on one thread or queue.
+/// A request's body as an engine reads it. The engine may read into buffers of any size. The length of the body is
+/// checked. After the body is reopened, it is read from the beginning. Only one thread or queue uses this value.
 struct OutgoingBody: ~Copyable {
     private let request: HTTPRequest
     private var reader: (any HTTPBody.Reader)?
@@ -67,7 +67,7 @@ struct OutgoingBody: ~Copyable {
 
     /// Checks that the body has no bytes beyond its declared length. The engine would cut them off without an error.
     private func checkEnd(of reader: any HTTPBody.Reader, after length: Int) throws(NetworkError) {
-        // As large as an engine's buffer, because a reader may rely on a minimum size.
+        // The buffer is as large as an engine's buffer, because a reader may rely on a minimum size.
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 16)
         defer { buffer.deallocate() }
         if case .bytes = try reader.readNext(into: buffer) { throw .bodyTooLong(length) }

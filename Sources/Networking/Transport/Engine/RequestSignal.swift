@@ -1,5 +1,5 @@
-/// An event of a request below the pipeline. It is reported by engines, by the transport that follows redirects, and
-/// by error handlers that wait.
+/// An event of a request that the code below the pipeline reports: the engines, the transport that follows redirects,
+/// and the error handlers that wait.
 enum RequestSignal: Sendable {
     /// An engine has accepted the request and is about to send it.
     case sent(HTTPRequest)
@@ -11,7 +11,7 @@ enum RequestSignal: Sendable {
     case waiting(RequestWait)
 }
 
-/// The receiver of a request's signals below the pipeline; nil unless the call has observers.
+/// The receiver of a request's signals; nil if the call has no observers.
 struct RequestWatch: HTTPRequest.Option, Sendable {
     static var defaultValue: RequestWatch? { nil }
 
@@ -32,7 +32,7 @@ protocol TransferPermit: CallPermit {
     func release(after outcome: Result<HTTPResponse, any Error>?)
     /// Moves the permit from the call to a transfer that outlives the call.
     ///
-    /// - Returns: Nil if the permit has been released.
+    /// - Returns: The permit of the transfer; nil if the permit has already been released.
     func handOver() -> (any TransferPermit)?
 }
 

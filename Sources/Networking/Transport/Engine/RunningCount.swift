@@ -1,4 +1,4 @@
-/// The number of exchanges in progress in an engine, and the closures to call once there are none.
+/// The number of exchanges in progress in an engine, and the closures to call when no exchange is in progress.
 struct RunningCount: Sendable {
     private(set) var count = 0
     private var whenNone: [@Sendable () -> Void] = []

@@ -1,13 +1,13 @@
 import Foundation
 
 /// A request's body that was read to its end, for an engine that cannot read it piece by piece. A short body is in
-/// memory, a long one in a temporary file.
+/// memory. A long body is in a temporary file.
 enum SpooledBody: Sendable {
     case data(Data)
     case file(TemporaryFile)
 
     /// The bytes of the body. A file is mapped into memory, because Foundation's own way of sending files is not
-    /// reliable on Linux (L42).
+    /// reliable on Linux (row L42 of <doc:URLSessionOnLinux>).
     var bytes: Data {
         get throws {
             switch self {

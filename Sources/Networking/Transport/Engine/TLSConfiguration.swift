@@ -12,15 +12,15 @@ public import Foundation
 /// ```
 ///
 /// If an engine does not support a setting, the transport's initializer throws an error of kind
-/// ``NetworkError/Kind/invalidRequest`` that names the setting. `URLSession` on Linux supports none of them.
+/// ``NetworkError/Kind/invalidRequest`` that names the setting. `URLSession` on Linux supports none of these settings.
 ///
 /// On Apple platforms, App Transport Security checks servers as well. If the device does not trust an authority, the
 /// domain needs an exception in the app's `Info.plist`.
 public struct TLSConfiguration: Hashable, Sendable {
     /// The certificate authorities that the client trusts. Default: the authorities of the system.
     public var trust: Trust
-    /// The pins of the accepted public keys. The server's key must match one of them, and its certificate must be
-    /// trusted, too. Default: none; any key is accepted.
+    /// The pins of the accepted public keys. The server's key must match one of the pins, and its certificate must be
+    /// trusted, too. Default: none, which means that any key is accepted.
     public var pins: [TLSConfiguration.Pin]
     /// The certificate that the client sends to each server that requests one, even after a redirect. Default: none.
     public var clientCertificate: ClientCertificate?
@@ -116,7 +116,7 @@ extension TLSConfiguration {
             _ = try TLSConfiguration.pem(in: certificate, "tls.clientCertificate")
             if let key { _ = try TLSConfiguration.pem(in: key, "tls.clientCertificate.key") }
         case .pkcs12(let data):
-            // A sequence in DER (RFC 7292 section 4).
+            // PKCS #12 data is a sequence in DER (RFC 7292 section 4).
             guard data.first == 0x30 else {
                 throw NetworkError(.invalidRequest, reason: "tls.clientCertificate: expected PKCS #12 data")
             }

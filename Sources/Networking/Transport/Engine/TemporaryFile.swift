@@ -45,7 +45,7 @@ final class TemporaryFile: Sendable {
 /// - Returns: Whether the file was written; if not, `errno` is the reason.
 func synchronizeFile(_ descriptor: Int32) -> Bool {
     #if canImport(Darwin)
-        // On Apple platforms, fsync leaves the bytes in the drive's cache. Some file systems support fsync only
+        // On Apple platforms, fsync leaves the bytes in the drive's cache. Some file systems support only fsync
         // (fcntl(2)).
         if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
     #endif

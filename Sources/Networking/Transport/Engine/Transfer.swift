@@ -6,7 +6,8 @@ import Foundation
 /// thread or queue. The engine ends the exchange when the bytes are no longer needed: the caller no longer waits, the
 /// reader has stopped reading, or a limit was exceeded.
 ///
-/// Exclusivity is not checked at run time: one thread at a time uses the variables, and no access contains another one.
+/// Exclusivity is not checked at run time, because only one thread at a time uses the variables, and accesses do not
+/// overlap.
 final class Transfer: @unchecked Sendable {  // because only the engine's thread or queue changes its variables
     let request: HTTPRequest
     /// Settled when the head, the body and the timing of the response are final.
@@ -112,7 +113,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
 
     /// Ends the exchange successfully.
     ///
-    /// - Parameter httpVersion: The version of HTTP, from an engine that knows it only at the end.
+    /// - Parameter httpVersion: The version of HTTP, if the engine knows it only when the exchange ends.
     func finish(timing: HTTPResponse.Timing, httpVersion: String? = nil) {
         pipe?.finish()
         // The head of a streamed response has already been returned.

@@ -8,16 +8,17 @@ public enum BodyDelivery: Sendable {
     case streamed
 }
 
-/// A type that sends a request and returns the response. It is the only part of a service that performs I/O.
+/// A type that sends a request and returns the response. It is the only part of a service that performs network I/O.
 ///
 /// ``CurlTransport`` and ``URLSessionTransport`` are transports, and so are the stubs of `NetworkingTesting`. Write a
-/// transport to wrap another one, or to send requests by other means. Set it with ``NetworkConfiguration/transport``.
+/// transport to wrap another transport, or to send requests by other means. Set it with
+/// ``NetworkConfiguration/transport``.
 ///
 /// ## When it is called
 ///
 /// The pipeline calls `send(_:delivering:)` once for each attempt, after admission and after the adapters, and once for
-/// each redirect, because redirects are followed by the library (``RedirectPolicy``). Cookies, cache and duplicates are
-/// applied before the transport is called.
+/// each redirect, because the library follows redirects (``RedirectPolicy``). Cookies, cache and duplicates are applied
+/// before the transport is called.
 ///
 /// The method runs in the task of the call, on any thread. A service sends many requests at the same time, so the
 /// method is called concurrently.

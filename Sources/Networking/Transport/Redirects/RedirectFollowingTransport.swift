@@ -17,7 +17,8 @@ package struct RedirectFollowingTransport: Transport {
 
     /// Sends the request, and the requests that the responses redirect to.
     ///
-    /// - Throws: The errors of the base, ``NetworkError/Kind/tooManyRedirects``, ``NetworkError/Kind/redirectRefused``.
+    /// - Throws: The errors of the base transport, ``NetworkError/Kind/tooManyRedirects``,
+    ///   ``NetworkError/Kind/redirectRefused``.
     package func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         let response = try await base.send(request, delivering: delivery)
         guard let next = try next(after: response, hops: 0) else { return response }

@@ -28,8 +28,8 @@ extension HTTPURLResponse {
 struct JoinedCookies {
     let value: String
 
-    /// The separate fields. A comma begins another field if a name and `=` follow it. No name and `=` follow the comma
-    /// in a date.
+    /// The separate fields. A comma begins another field if a name and `=` follow it. The comma in a date is not
+    /// followed by a name and `=`.
     var fields: [String] {
         let bytes = value.utf8
         var fields: [String] = []

@@ -1,13 +1,13 @@
 import Foundation
 
-/// The chunks of a response that arrived while its reader had no room. They are stored until the reader has room. Used
-/// on one queue.
+/// The chunks of a response that arrived while the buffer of its reader was full. They are stored until the buffer has
+/// room. Used on one queue.
 ///
 /// `URLSession` delivers some bytes, and the end of the response, after its task was suspended.
 struct ResponseBacklog {
     /// The result of storing a chunk.
     enum Admission: Equatable {
-        /// The chunk was stored. If it is the first one, the task must be suspended.
+        /// The chunk was stored. If it is the first chunk, the task must be suspended.
         case kept(isFirst: Bool)
         /// The chunk exceeds the capacity.
         case tooMany
@@ -41,7 +41,7 @@ struct ResponseBacklog {
         if chunks.isEmpty { action() } else { end = action }
     }
 
-    /// Passes chunks on until one is refused.
+    /// Passes chunks on until a chunk is refused.
     ///
     /// - Parameter offer: A closure that takes a chunk, or returns false.
     /// - Returns: Whether all chunks were taken, so that the task must be resumed.

@@ -5,7 +5,7 @@ import Foundation
 #endif
 
 /// A started `URLSessionTask` with its transfer, its times and its idle timer.
-final class RunningTask: @unchecked Sendable {  // because of the lock and, for the backlog, the queue
+final class RunningTask: @unchecked Sendable {  // because of the lock; only the queue uses the backlog
     let transfer: Transfer
     let upload: SessionUpload
     /// The upload's temporary file, which exists until the task has ended.
@@ -49,7 +49,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock and, for 
     }
 
     /// A weak reference to the task, through which a transfer's reader calls the task without retaining it.
-    private final class Reader: @unchecked Sendable {  // because it is set before another thread can see it
+    private final class Reader: @unchecked Sendable {  // because `task` is set before other threads use it
         weak var task: RunningTask?
     }
 
@@ -62,7 +62,8 @@ final class RunningTask: @unchecked Sendable {  // because of the lock and, for 
         }
     }
 
-    /// Starts the task and its timer. The task, the timer, the session and the transport are released at the end.
+    /// Starts the task and its timer. The task, the timer, the session and the transport are released when the task has
+    /// ended.
     ///
     /// - Parameter session: A session that shares Foundation's internal queue with the task. It is queried before the
     ///   task is ended as idle.
@@ -78,14 +79,14 @@ final class RunningTask: @unchecked Sendable {  // because of the lock and, for 
         }
         if !transfer.request.body.isEmpty { meter?.beginUpload(total: transfer.request.body.length) }
         timer.resume()
-        // Posted to the queue, because `resume()` can block for seconds while Foundation's own queue is busy.
+        // `resume()` is called on the queue, because it can block for seconds while Foundation's own queue is busy.
         queue.async {
             task.resume()
             self.lock.withLock { self.activity.begin(at: self.now) }
         }
     }
 
-    /// Cancels the `URLSessionTask`, whose end Foundation then reports.
+    /// Cancels the `URLSessionTask`. Foundation then reports that the task has ended.
     func cancelTask() {
         let task = lock.withLock { self.task }
         queue.async { task?.cancel() }
@@ -112,7 +113,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock and, for 
         lock.withLock { activity.isWaiting = true }
     }
 
-    /// Stores the task's metrics, which arrive before its end.
+    /// Stores the task's metrics, which arrive before the task ends.
     func note(_ transaction: TransactionTimes) {
         lock.withLock { self.transaction = transaction }
     }
@@ -131,7 +132,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock and, for 
     ///
     /// - Returns: The transport, to be released on the queue, because releasing its last reference ends the session.
     func end() -> URLSessionTransport? {
-        // The stream is closed only now: if it ended before the task, its end would count as the end of a complete
+        // The stream is closed only now, because `URLSession` takes the end of the stream for the end of a complete
         // body.
         lock.withLock { bodyStream }?.close()
         return release()?.owner
@@ -150,10 +151,11 @@ final class RunningTask: @unchecked Sendable {  // because of the lock and, for 
 
 /// The request's body.
 extension RunningTask {
-    /// Opens the body as a stream when `URLSession` requests one: at the beginning, and when it sends the request
+    /// Opens the body as a stream when `URLSession` requests a stream: at the beginning, and when it sends the request
     /// again.
     ///
-    /// - Returns: Nil if the body cannot be opened, or cannot be opened again. In these cases the call has failed.
+    /// - Returns: Nil if the task has already ended. Also nil if the body cannot be opened, or cannot be opened a
+    ///   second time. The call then fails.
     func makeBodyStream() -> SessionBodyStream? {
         let (isFirst, isRunning) = lock.withLock {
             streams += 1
@@ -195,8 +197,8 @@ extension RunningTask {
         transfer.receiveHead(head, timing: timing)
     }
 
-    /// Passes bytes of the body to the transfer. While the reader has no room, the task is suspended on platforms on
-    /// which a suspended task stops the server from sending.
+    /// Passes bytes of the body to the transfer. While the reader's buffer is full, the task is suspended on platforms
+    /// on which a suspended task stops the server from sending.
     func receive(_ data: Data) {
         noteActivity()
         if !backlog.isHeldBack {
@@ -220,7 +222,7 @@ extension RunningTask {
         }
     }
 
-    /// Resumes the delivery, because the reader has room again.
+    /// Resumes the delivery, because the reader's buffer has room again.
     private func resumeReading() {
         queue.async { [self] in
             var isAbandoned = false
@@ -272,8 +274,8 @@ extension RunningTask {
             }
             if isFirst { self?.endIfIdle(since: activity) }
         }
-        // Foundation may be late, and not the server. Foundation delivers its pending events before it completes
-        // `getAllTasks`.
+        // Foundation may have received bytes that it has not delivered yet. It delivers pending events before it
+        // completes `getAllTasks`.
         session.getAllTasks { _ in end() }
         queue.asyncAfter(deadline: .now() + .seconds(30), execute: end)
     }

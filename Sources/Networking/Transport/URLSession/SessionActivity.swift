@@ -8,11 +8,11 @@ struct SessionActivity {
     private var last = Duration.zero
     /// Whether the task waits for a network. Activity sets this to false.
     var isWaiting = false
-    /// Whether the task is suspended until its reader has room.
+    /// Whether the task is suspended until its reader's buffer has room.
     var isHeldBack = false
 
     /// - Parameter connecting: The limit before there is a sign of a connection; nil if only the idle timeout applies.
-    ///   The limit should be generous, because `URLSession` does not report when it has a connection.
+    ///   The limit should be long, because `URLSession` does not report when it has a connection.
     init(idle: Duration, connecting: Duration?) {
         self.idle = idle
         self.connecting = min(connecting ?? idle, idle)

@@ -1,11 +1,11 @@
 #if !canImport(FoundationNetworking)
     import Foundation
 
-    /// A request's body as a stream for `URLSession`. The stream is one end of a bound pair, and this class writes the
-    /// body to the other end.
+    /// A request's body as a stream for `URLSession`. The stream is the input stream of a bound pair of streams. This
+    /// class writes the body to the output stream.
     ///
     /// All methods except ``close()`` run on the queue.
-    final class SessionBodyStream: NSObject, StreamDelegate, @unchecked Sendable {  // because of the queue
+    final class SessionBodyStream: NSObject, StreamDelegate, @unchecked Sendable {  // because only the queue changes it
         let input: InputStream
         private let output: OutputStream
         private let queue: DispatchQueue
@@ -50,7 +50,7 @@
         }
 
         /// A weak reference to the stream, through which a body's reader calls the stream without retaining it.
-        private final class Reader: @unchecked Sendable {  // because it is set before another thread can see it
+        private final class Reader: @unchecked Sendable {  // because `stream` is set before other threads use it
             weak var stream: SessionBodyStream?
 
             func wake() {
@@ -62,7 +62,7 @@
         func stream(_ stream: Stream, handle event: Stream.Event) {
             switch event {
             case .hasSpaceAvailable: write()
-            case .errorOccurred: hasFailed = true  // the session has closed its end, and reports why
+            case .errorOccurred: hasFailed = true  // the session has closed the input stream, and reports why
             default: break
             }
         }
@@ -78,8 +78,8 @@
                 }
                 if status == .finished { end() }
             } catch {
-                // The stream stays open until the task has ended, because its end would count as the end of a complete
-                // body.
+                // The stream stays open until the task has ended, because `URLSession` takes the end of the stream for
+                // the end of a complete body.
                 hasFailed = true
                 onError(error)
             }

@@ -51,8 +51,8 @@
             return copy
         }
 
-        /// Raises the minimum version of TLS to the given one, unless it is already higher. (The system's default is
-        /// TLS 1.0.)
+        /// Raises the minimum version of TLS to the given version, unless the minimum is already higher. (The system's
+        /// default is TLS 1.0.)
         func require(_ version: TLSConfiguration.Version) {
             let wanted: tls_protocol_version_t =
                 switch version {
@@ -105,7 +105,7 @@
     }
 
     extension TransactionTimes {
-        /// Creates the times of the last transaction, which is the one with the task's response; nil if there is no
+        /// Creates the times of the last transaction, which contains the task's response; nil if there is no
         /// transaction.
         init?(_ metrics: URLSessionTaskMetrics) {
             guard let last = metrics.transactionMetrics.last else { return nil }

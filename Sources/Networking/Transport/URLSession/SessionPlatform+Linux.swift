@@ -7,8 +7,8 @@
     }
 
     extension URLSession {
-        /// Creates a task for a request. It is always a data task, because upload tasks are not reliable on Linux: a
-        /// ``SessionUpload`` always contains data there.
+        /// Creates a task for a request. It is always a data task, because upload tasks are not reliable on Linux. On
+        /// Linux, a ``SessionUpload`` always contains data.
         func task(with message: URLRequest, for upload: SessionUpload) -> URLSessionTask {
             dataTask(with: message)
         }
@@ -33,7 +33,8 @@
 
     extension AuthenticationResponse {
         /// On Linux, only a 401 or 407 causes a challenge. The challenge is cancelled, because every other disposition
-        /// hangs or crashes. The response is complete at that time, and Foundation reports its end as a cancellation.
+        /// hangs or crashes. The response is complete at that time, and Foundation reports the end of the task as a
+        /// cancellation.
         static let standard: @Sendable (URLAuthenticationChallenge) -> AuthenticationResponse = { _ in
             .responseAsReceived
         }

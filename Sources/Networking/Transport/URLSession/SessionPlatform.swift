@@ -7,10 +7,10 @@ import Foundation
 /// The capabilities of `URLSession` that the transport relies on, by platform. The code for each platform is in
 /// `SessionPlatform+Apple.swift` and `SessionPlatform+Linux.swift`.
 struct SessionPlatform: Sendable {
-    /// Whether `URLSession` sends files and streams without loading them into memory. On Linux, it loses or repeats
-    /// them.
+    /// Whether `URLSession` sends files and streams without loading them into memory. On Linux, `URLSession` loses or
+    /// repeats files and streams.
     let streamsUploads: Bool
-    /// Whether suspending a task stops the server from sending. On Linux, the request restarts.
+    /// Whether suspending a task stops the server from sending. On Linux, suspending a task restarts the request.
     let holdsServersBack: Bool
     /// Whether `URLSession` reports the server's certificate, so that connecting over TLS can be distinguished from
     /// waiting for a response.
@@ -29,7 +29,7 @@ struct SessionPlatform: Sendable {
 
     /// Returns the limit that applies until there is a sign of a connection; nil if only the idle timeout applies.
     ///
-    /// `URLSession` has no timeout for connecting. The limit is twice the timeout for connecting, so that a server has
+    /// `URLSession` has no connect timeout. The limit is twice the connect timeout of the request, so that a server has
     /// time for its response on a reused connection, or on a connection without TLS. If a call has its own idle
     /// timeout, only that timeout applies.
     func connectingLimit(_ timeouts: HTTPRequest.Timeouts) -> Duration? {

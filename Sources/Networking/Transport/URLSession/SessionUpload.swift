@@ -6,7 +6,7 @@ enum SessionUpload: Sendable {
     case data(Data)
     /// A file that the session reads during the upload.
     case file(URL)
-    /// A stream. The session requests a new one each time it begins to send.
+    /// A stream. The session requests a new stream each time it begins to send.
     case stream
 
     /// Creates the form in which a body takes the least memory on Apple platforms.

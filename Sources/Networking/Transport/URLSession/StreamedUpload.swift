@@ -1,4 +1,4 @@
-/// An upload that writes a request's body into a stream, as far as the stream has room. Used on one queue.
+/// An upload that writes a request's body into a stream while the stream has room. Used on one queue.
 struct StreamedUpload: ~Copyable {
     /// The progress of an upload.
     enum Status: Equatable {

@@ -4,7 +4,7 @@ import Foundation
 struct TransactionTimes {
     var start: Date?
     var nameLookupEnd: Date?
-    /// The end of connecting, including the TLS handshake.
+    /// The time at which the connection was established, including the TLS handshake.
     var connectEnd: Date?
     var tlsStart: Date?
     var tlsEnd: Date?

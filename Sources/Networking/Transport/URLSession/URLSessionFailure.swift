@@ -8,7 +8,7 @@ struct URLSessionFailure {
     let error: any Error
     let isSecure: Bool
     let hasHead: Bool
-    /// Whether fewer bytes of the body arrived than its length states.
+    /// Whether fewer bytes of the body arrived than `Content-Length` states.
     let isCutOff: Bool
 
     init(_ error: any Error, isSecure: Bool, hasHead: Bool, isCutOff: Bool) {

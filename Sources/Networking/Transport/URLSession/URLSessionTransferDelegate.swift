@@ -129,7 +129,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         defer { for call in whenNone { call() } }
         let running = entry.running
         let transfer = running.transfer
-        // The transport is released last, because its release may shut down the session.
+        // The transport is released last, because releasing it may shut down the session.
         let owner = running.end()
         defer { withExtendedLifetime(owner) {} }
         if !transfer.hasHead, let response = task.response as? HTTPURLResponse {

@@ -17,7 +17,7 @@
 ///   body on GET, a method not in upper case, a path with `.` or `..` as a segment, an IPv6 address as host. Foundation
 ///   would send such a request in another form, or not at all.
 /// - A request with a body, or with a method that is not idempotent, has its own session and connection, because
-///   Foundation repeats a request after its connection is lost, but without the body.
+///   Foundation repeats a request whose connection is lost, and then omits the body.
 /// - Connecting has no timeout of its own and counts as idle time. The transport cannot slow down a server that sends
 ///   faster than the reader reads: if more than ``Limits/bufferedBytes`` bytes wait for the reader, the call fails.
 /// - TLS cannot be configured. A body that is not in memory is read to its end before it is sent.
@@ -53,7 +53,7 @@ public final class URLSessionTransport: Transport {
         /// Default: 16 MiB. On Apple platforms, the server stops sending after 256 KiB; the limit includes the bytes
         /// that still arrive after that.
         public var bufferedBytes: Int
-        /// The maximum size in memory of a request body that is a file or stream. A longer body goes through a
+        /// The maximum size in memory of a request body that is a file or stream. A longer body is stored in a
         /// temporary file. Default: 64 MiB. Apple platforms ignore this limit, because the transport streams such a
         /// body there.
         public var requestBodyBytes: Int
@@ -118,8 +118,8 @@ public final class URLSessionTransport: Transport {
     /// ``shutDown()``. A redirect, a retry, and a call that waits for a permit count as new requests. If this method is
     /// called several times, the shortest limit applies.
     ///
-    /// - Parameter limit: The longest time to wait. Requests that are still in progress after that are ended. The wait
-    ///   also ends when the task is cancelled.
+    /// - Parameter limit: The longest time to wait. Requests that are still in progress after this time are ended. The
+    ///   wait also ends when the task is cancelled.
     public func shutDown(draining limit: Duration) async {
         let isDrained = Settlement<Void>()
         delegate.drain { isDrained.settle(.success(())) }
@@ -179,7 +179,7 @@ public final class URLSessionTransport: Transport {
     /// Returns the session for a request.
     private func session(for request: HTTPRequest) -> URLSession {
         #if canImport(FoundationNetworking)
-            // A new session has no open connection. If Foundation reused a connection and lost it, it would repeat the
+            // A new session has no open connection. If Foundation lost a reused connection, it would repeat the
             // request.
             guard request.body.isEmpty, request.method.isIdempotent else {
                 return URLSession(configuration: configuration, delegate: delegate, delegateQueue: operations)

@@ -10,7 +10,8 @@ import Foundation
 
 /// The size of a shared directory, as far as one process knows it.
 struct CacheUsage: Sendable {
-    /// The size in bytes of all files at the last count, and of the files that this process has written since.
+    /// The size in bytes of all files when they were last counted, plus the size of the files that this process has
+    /// written since then.
     fileprivate var size: Int64 = 0
     /// The bytes that this process has written since the files were counted.
     fileprivate var written: Int64 = 0
@@ -21,9 +22,9 @@ struct CacheUsage: Sendable {
 
 /// Enforcing the capacity.
 extension CacheDirectory {
-    /// Records that a file was written. The files are counted in the background: after the first file, when the
-    /// capacity is exceeded, and after each written eighth of the capacity, because other processes may have written as
-    /// much.
+    /// Records that a file was written. The files are counted in the background: after this process has written its
+    /// first file, when the capacity is exceeded, and each time this process has written an eighth of the capacity.
+    /// Other processes may have written files, too.
     func used(_ size: Int64) {
         let mustCount = usage.withLock { usage in
             usage.size += CacheDirectory.blocks(size)
@@ -44,7 +45,7 @@ extension CacheDirectory {
     }
 
     /// Counts the files. If they exceed the capacity, removes the least recently used ones until an eighth of the
-    /// capacity is free. Also removes the incomplete files of ended writers.
+    /// capacity is free. Also removes incomplete files that no process writes any more.
     func makeRoom() {
         removeRemains()
         usage.withLock { $0.written = 0 }
@@ -60,7 +61,7 @@ extension CacheDirectory {
                         used: CacheDirectory.lastUse(status)))
             }
         }
-        // A time in the future was written before the clock was set back.
+        // A file whose time is in the future was used before the clock was set back. Such files are removed first.
         let latest = time(nil) + 60
         var size = files.reduce(0) { $0 + $1.size }
         if size > Int64(capacity) {

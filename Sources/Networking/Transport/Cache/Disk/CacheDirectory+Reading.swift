@@ -10,7 +10,7 @@ import Foundation
 
 /// Reading.
 extension CacheDirectory {
-    /// Returns the most suitable of the stored responses for a request.
+    /// Returns the most suitable stored response for a request.
     func response(at key: String, to request: HTTPRequest) -> CachedResponse? {
         let folder = folder(key)
         // A file may be replaced after the folder was listed. The next attempt then finds the new file.
@@ -62,13 +62,13 @@ extension CacheDirectory {
         case foreign
     }
 
-    /// The size up to which a file is read into memory at once.
+    /// The maximum size of a file that is read into memory at once.
     static let smallSize: Int64 = 1 << 18
 
     /// Reads a file.
     ///
-    /// - Parameter isUse: Whether the response will be used. Its checksum is then verified. If false, only its head is
-    ///   needed.
+    /// - Parameter isUse: Whether the response will be used. If true, the checksum of the file is verified. If false,
+    ///   only the head of the response is needed.
     func read(_ path: String, _ key: String, isUse: Bool) -> Reading {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else { return errno == ENOENT ? .missing : .foreign }
@@ -96,7 +96,7 @@ extension CacheDirectory {
         return response.map { .response($0) } ?? .damaged
     }
 
-    /// Returns the checksum of a file after its first line; nil if it cannot be read.
+    /// Returns the checksum of the bytes after a file's first line; nil if the file cannot be read.
     ///
     /// - Parameter beginning: The first bytes of the file.
     private static func checksum(_ file: Int32, _ beginning: [UInt8], _ size: Int64) -> UInt64? {

@@ -32,7 +32,7 @@ extension CacheDirectory {
     /// Removes every response.
     func removeAll() {
         finishRemoval(0) {
-            // After this, no running writer can store its response.
+            // A writer whose temporary file was removed cannot store its response.
             for name in temporaryFiles() { unlink(name) }
             return folders().reduce(true) { removeFolder($1) && $0 }
         }

@@ -21,11 +21,11 @@ final class CacheDirectory: Sendable {
     let heuristicFreshness: Double
     let lock: FileLock
     let usage = Locked(CacheUsage())
-    /// The times of the removals that failed, by the numbers of their URLs; zero means all URLs. A response that was
-    /// stored before such a time is not used.
+    /// The times of the removals that failed, by the numbers of their URLs; zero means all URLs. A response of the URL
+    /// is not used if its request was sent before this time.
     let pending = Locked<[UInt64: UInt64]>([:])
 
-    /// Uses a directory. Creates it, if necessary, so that only its owner can read it.
+    /// Uses a directory. Creates the directory if it does not exist. Only its owner can read it.
     init(_ url: URL, capacity: Int, heuristicFreshness: Double) throws {
         guard url.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme, userInfo: [NSURLErrorKey: url]) }
         path = url.path
@@ -76,7 +76,8 @@ final class CacheDirectory: Sendable {
                     kept.append(name)
                     continue
                 }
-                // A time in the future was written before the clock was set back.
+                // A stored response to a later request is not replaced. A time in the future is ignored, because it was
+                // written before the clock was set back.
                 if let other = UInt64(name), other > order, other <= CacheRemovals.now() { return }
                 // A part does not replace a complete response.
                 if response?.part != nil, stored.part == nil { return }
@@ -86,7 +87,7 @@ final class CacheDirectory: Sendable {
             while names.contains(CacheDirectory.name(order)) { order += 1 }
             if let new { move(new, into: folder, order) }
             for name in replaced + kept.dropLast(7) { unlink("\(folder)/\(name)") }
-            rmdir(folder)  // has no effect unless it is empty
+            rmdir(folder)  // has no effect if the folder is not empty
         }
     }
 
@@ -128,7 +129,8 @@ final class CacheDirectory: Sendable {
         return String(repeating: "0", count: max(20 - digits.count, 0)) + digits
     }
 
-    /// Returns the paths of the files that are being written, and of those whose writers have ended early.
+    /// Returns the paths of the files that are being written, and of the incomplete files that no process writes any
+    /// more.
     func temporaryFiles() -> [String] {
         DirectoryListing.names(in: path).filter { $0.hasPrefix(CacheFileWriter.prefix) }.map { "\(path)/\($0)" }
     }

@@ -17,9 +17,10 @@ import Foundation
 ///
 /// The first line contains the version of the format, and the checksum of everything after this line. The second line
 /// contains the URL. The third line contains the times at which the request was sent and its response received, in
-/// seconds since 1970. The next lines are the request's fields on which the response depends. After an empty line
-/// follow the status, with the range of an incomplete content (`206 0-100/300` for the first 100 bytes), and the
-/// response's fields. After another empty line follows the body.
+/// seconds since 1970. The next lines are the request's fields on which the response depends. An empty line ends these
+/// fields. The next line is the status. If the content is incomplete, this line also contains the range
+/// (`206 0-100/300` for the first 100 bytes). The next lines are the response's fields. An empty line ends these
+/// fields, and the body follows.
 enum CacheFileFormat {
     private static let version = "networking-cache 1 "
     /// The length of the first line, including its line feed.
@@ -39,7 +40,8 @@ enum CacheFileFormat {
         return UInt64(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 
-    /// Returns the lines between the first one and the body; nil if a value cannot be written as one line.
+    /// Returns the lines between the first line and the body; nil if a value cannot be written as one line, or if the
+    /// lines are too long.
     static func head(of response: CachedResponse, key: String) -> Data? {
         var text = "\(key)\n\(response.freshness.requested.timeIntervalSince1970)"
         text += " \(response.freshness.received.timeIntervalSince1970)\n"
@@ -58,7 +60,7 @@ enum CacheFileFormat {
 
     private static func isOneLine(_ text: String) -> Bool { !text.utf8.contains(0x0A) }
 
-    /// The lines between the first one and the body.
+    /// The lines between the first line and the body.
     struct Head {
         var key: Substring
         var requested: Date

@@ -28,7 +28,7 @@ final class CacheFileWriter: Sendable {
     init?(in folder: String, head: Data, limit: Int64) {
         path = "\(folder)/\(CacheFileWriter.prefix)\(UUID().uuidString)"
         descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        // A larger file than the process may write would raise a signal that ends the process.
+        // If the process writes a file that is larger than its limit, the system ends the process with a signal.
         self.limit = min(limit, FileSizeLimit.current)
         let line = CacheFileFormat.firstLine(checksum: 0)
         state = Locked(State(size: Int64(line.count)))

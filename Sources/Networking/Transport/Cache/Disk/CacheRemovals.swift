@@ -42,8 +42,8 @@ struct CacheRemovals {
     /// Responses to requests that were sent before that time are then not stored, because they may be outdated. Returns
     /// the new size.
     ///
-    /// If the process ends meanwhile, the file contains some lines twice. ``contains(_:since:)`` then still finds at
-    /// least the same removals.
+    /// If the process ends while this method writes, the file contains some lines twice. ``contains(_:since:)`` still
+    /// finds all removals that it would have found before.
     private func dropOlderHalf(_ size: Int64) -> Int64 {
         let lineCount = Int64(CacheRemovals.lineCount)
         let middle = size / lineCount / 2 * lineCount
@@ -84,7 +84,7 @@ struct CacheRemovals {
                 return true
             }
             if removed < time { return false }
-            // A time in the future was written before the clock was set back.
+            // A time in the future is ignored, because it was written before the clock was set back.
             if number == url || number == 0, removed <= now { return true }
             end -= Int64(CacheRemovals.lineCount)
         }

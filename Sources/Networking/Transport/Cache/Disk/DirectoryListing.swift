@@ -6,9 +6,10 @@
     import Darwin
 #endif
 
-/// The names in a folder.
+/// Lists the names of the files in a folder.
 enum DirectoryListing {
-    /// Returns the names in a folder, except those that begin with a dot; none if the folder cannot be read.
+    /// Returns the names of the files in a folder, except names that begin with a dot. Returns an empty array if the
+    /// folder cannot be read.
     static func names(in folder: String) -> [String] {
         guard let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }
