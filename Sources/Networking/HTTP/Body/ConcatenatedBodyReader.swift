@@ -13,8 +13,8 @@ extension HTTPBody {
     }
 }
 
-/// Reads bodies one after another. Each body is opened when the previous body has ended. Its number of bytes must be
-/// equal to its `length`.
+/// Reads bodies one after another. Opens each body when the previous body has ended. Throws an error if the number of
+/// bytes of a body differs from its `length`.
 final class ConcatenatedBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because of the lock around every variable
     private let lock = NSLock()
     private var bodies: ArraySlice<HTTPBody>

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Reads a file in advance, on a queue of its own, so that the sending thread never waits for a disk.
+/// Reads the bytes of a file in advance on a private queue, so that the thread that sends the body never waits for the
+/// disk.
 final class FileBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because of the lock around every variable
     private static let chunkSize = 256 << 10
     /// The number of chunks that are read ahead.

@@ -104,8 +104,9 @@ extension HTTPBody {
             }
         }
 
-        /// Escapes a name as browsers do (WHATWG form encoding): quotes and line breaks are percent-encoded. So are
-        /// other control characters, which must not be in a head. All other characters stay as they are, in UTF-8.
+        /// Escapes a name as browsers do (WHATWG form encoding): quotes and line breaks are percent-encoded. Other
+        /// control characters are percent-encoded as well, because a head must not contain them. All other characters
+        /// stay as they are, in UTF-8.
         private static func escape(_ name: String) -> String {
             var escaped = ""
             for scalar in name.unicodeScalars {

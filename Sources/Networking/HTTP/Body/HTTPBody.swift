@@ -64,12 +64,12 @@ public struct HTTPBody: Sendable {
             }
     }
 
-    /// Creates a body of the bytes that `encode` returns. Use it for an encoding of your own.
+    /// Creates a body of the bytes that `encode` returns. Use this method for a custom encoding.
     ///
     /// - Parameters:
     ///   - headers: The fields that describe the encoded bytes.
-    ///   - encode: Returns the bytes. It runs once per call. An error that it throws becomes the underlying error of
-    ///     ``NetworkError/Kind/bodyNotEncodable``, unless it is a ``NetworkError`` itself.
+    ///   - encode: Returns the bytes. It runs once per call. If it throws a ``NetworkError``, the call ends with that
+    ///     error. Any other error becomes the underlying error of ``NetworkError/Kind/bodyNotEncodable``.
     public static func encoded(headers: HTTPHeaders, _ encode: @escaping @Sendable () throws -> Data) -> HTTPBody {
         HTTPBody(.unencoded { _ in HTTPBody(.data(try encode()), headers: []) }, headers: headers)
     }

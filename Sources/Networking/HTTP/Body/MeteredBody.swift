@@ -14,8 +14,8 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// Returns the response with a body that reports its bytes to the call's ``ProgressMeter``, if there is one and the
-    /// status is a success.
+    /// Returns the response. If the call has a ``ProgressMeter`` and the status is a success, the body of the response
+    /// reports its bytes to the meter.
     func metered() -> HTTPResponse {
         guard let meter = request[option: ProgressOption.self], status.isSuccessful else { return self }
         switch content {
@@ -25,7 +25,7 @@ extension HTTPResponse {
         case .file:
             return self
         case .stream(let body):
-            // `Content-Range` counts only if the request has a `Range`; otherwise it is ignored.
+            // `Content-Range` is ignored if the request has no `Range`.
             let range = request.headers.contains(.range) ? headers.contentRange : nil
             let start = range?.first ?? 0
             let length = headers.contains(.contentEncoding) ? nil : headers.contentLength.map(Int64.init)

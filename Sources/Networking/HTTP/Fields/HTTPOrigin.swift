@@ -4,7 +4,7 @@ public import Foundation
 /// 4.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-4.3.1). A redirect to another origin removes credentials.
 public struct HTTPOrigin: Hashable, Sendable {
     /// The storage of an origin. It is a class, so that a copy of an origin is only a reference. An origin is created
-    /// once; policies copy it and look it up for every request.
+    /// once per URL, but policies copy it and use it as a dictionary key for every request.
     private final class Parts: Sendable {
         let scheme: String
         let host: String

@@ -16,7 +16,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
 
         var isIdle: Bool { active == 0 && lines.isEmpty }
 
-        /// Returns the next waiter: the first one of those with the highest priority.
+        /// Returns the next waiter: the first waiter with the highest priority.
         func next(at origin: HTTPOrigin) -> Candidate? {
             guard let priority = lines.keys.max(), let number = lines[priority]?.first else { return nil }
             return Candidate(priority: priority, number: number, origin: origin)
@@ -117,7 +117,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         guard let origin = permit.origin else { return }
         var freed = origin
         while let next = nextWaiter(freeing: freed) {
-            // A waiter that was cancelled cannot be settled: its permit goes to the next one.
+            // A waiter that was cancelled cannot be settled: its permit goes to the next waiter.
             if next.waiter.settle(.success(())) { return }
             freed = next.origin
         }
@@ -177,8 +177,8 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
     }
 
     /// Returns the origin of the waiter that gets the next permit. Only waiters of hosts with a free permit are
-    /// considered. The waiter with the highest priority comes first; if there are several, the one that has waited
-    /// longest.
+    /// considered. The waiter with the highest priority comes first. If several waiters have this priority, the waiter
+    /// that has waited longest comes first.
     private func mostUrgent(_ state: inout State) -> HTTPOrigin? {
         while let candidate = state.candidates.popSmallest() {
             guard let host = state.hosts[candidate.origin], host.active < limit,

@@ -1,7 +1,7 @@
 extension HTTPRequest {
     /// The urgency of a request that waits for a permit: ``RequestSettings/priority``.
     ///
-    /// Of the requests that wait for a ``ConcurrencyLimit``, the one with the highest priority is admitted first.
+    /// Of the requests that wait for a ``ConcurrencyLimit``, the request with the highest priority is admitted first.
     /// Requests with the same priority are admitted in the order of their arrival.
     public struct Priority: Hashable, Comparable, Sendable {
         /// The value. A higher value is more urgent.

@@ -56,7 +56,7 @@ package final class Permit: TransferPermit {
     }
 
     /// Enters every policy as ``enter(_:_:for:noteWait:)`` does, but does not wait. Few calls have to wait, and the
-    /// others need no asynchronous function.
+    /// other calls need no asynchronous function.
     static func ask(
         _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint
     ) throws -> Decision {
@@ -84,7 +84,7 @@ package final class Permit: TransferPermit {
 
         fileprivate var holding: Holding { Holding(permits: permits, policies: policies) }
 
-        /// Waits until every policy has been entered. Call it after one of them has refused the request.
+        /// Waits until every policy has been entered. Call this method after a policy has refused the request.
         func permit(_ noteWait: (any AdmissionPolicy) -> Void) async throws -> Permit {
             var entry = self
             repeat {
@@ -99,7 +99,7 @@ package final class Permit: TransferPermit {
 
         /// Enters the policies that have not been entered yet.
         ///
-        /// - Returns: Whether all policies have been entered. If one refused the request, every permit has been
+        /// - Returns: Whether all policies have been entered. If a policy refused the request, every permit has been
         ///   returned.
         fileprivate mutating func enterAll() throws -> Bool {
             do {
@@ -150,7 +150,8 @@ package final class Permit: TransferPermit {
         }
     }
 
-    /// Returns every permit to its policy, in the opposite order of entry, unless that has already happened.
+    /// Returns every permit to its policy, in the opposite order of entry. Does nothing if the permits have already
+    /// been returned.
     package func release(_ outcome: AdmissionPermit.Outcome) {
         take().leave(outcome)
     }
