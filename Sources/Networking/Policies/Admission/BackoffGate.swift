@@ -25,7 +25,7 @@ public final class BackoffGate: StagedAdmissionPolicy {
     ///
     /// - Parameters:
     ///   - longest: The longest time for which the gate stays closed after one response. If a response requests a
-    ///     longer time, this time is used. If this time is zero, the gate never closes. Default: 60 seconds.
+    ///     longer time, `longest` is used. If `longest` is zero, the gate never closes. Default: 60 seconds.
     ///   - clock: The clock that measures the time.
     public init(longest: Duration = .seconds(60), clock: NetworkClock = .continuous) {
         self.longest = longest
