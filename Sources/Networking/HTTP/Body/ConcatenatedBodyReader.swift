@@ -57,7 +57,7 @@ final class ConcatenatedBodyReader: HTTPBody.Reader, @unchecked Sendable {  // b
         lock.withLock { current }?.reader.close()
     }
 
-    /// Returns the reader of the current body. If no body is open, opens the next one. Returns nil at the end.
+    /// Returns the reader of the current body. If no body is open, opens the next body. Returns nil at the end.
     private func opened() throws -> (reader: any HTTPBody.Reader, left: Int?)? {
         if let current = lock.withLock({ current }) { return current }
         let (next, wake) = lock.withLock { (bodies.popFirst(), self.wake) }

@@ -2,7 +2,7 @@ import Foundation
 
 extension HTTPRequest {
     /// Opens the body to send the request once. If the call has a ``ProgressMeter``, the reader reports the bytes to
-    /// it. Open bodies with this method in a transport of your own.
+    /// the meter. Open bodies with this method in a custom transport.
     ///
     /// - Throws: The error of the encoding or of the source.
     public func openBody() throws -> any HTTPBody.Reader {

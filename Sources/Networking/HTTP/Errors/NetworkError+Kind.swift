@@ -22,7 +22,7 @@ extension NetworkError.Kind {
     /// The source of the request's body failed while it was opened or read, or the number of bytes that it returned
     /// differs from the length of the body.
     public static let bodyUnreadable = Self("bodyUnreadable")
-    /// No token is available for a call that needs one. The underlying error is the reason: the error of the token
+    /// No token is available for a call that needs a token. The underlying error is the reason: the error of the token
     /// refresh or of the token store, or the end of the session.
     public static let noToken = Self("noToken")
 }

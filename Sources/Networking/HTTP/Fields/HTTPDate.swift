@@ -58,7 +58,7 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
     /// The Foundation date.
     var date: Date { Date(timeIntervalSince1970: Double(secondsSince1970)) }
 
-    /// Whether the left date is earlier than the right one.
+    /// Whether the left date is earlier than the right date.
     package static func < (lhs: HTTPDate, rhs: HTTPDate) -> Bool {
         lhs.secondsSince1970 < rhs.secondsSince1970
     }

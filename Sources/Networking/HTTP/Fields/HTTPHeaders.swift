@@ -88,7 +88,8 @@ public struct HTTPHeaders: Hashable, Sendable {
         fields.removeAll(where: shouldRemove)
     }
 
-    /// Merges another collection into this one, name by name. Default: values of `other` overwrite existing values.
+    /// Merges another collection into this collection, name by name. Default: values of `other` overwrite existing
+    /// values.
     public mutating func merge(_ other: HTTPHeaders, _ rule: MergeRule = .overwrite) {
         switch rule {
         case .replaceAll:
@@ -106,8 +107,8 @@ public struct HTTPHeaders: Hashable, Sendable {
         }
     }
 
-    /// Returns this collection merged with another one, name by name. Default: values of `other` overwrite existing
-    /// values.
+    /// Returns this collection merged with another collection, name by name. Default: values of `other` overwrite
+    /// existing values.
     public func merging(_ other: HTTPHeaders, _ rule: MergeRule = .overwrite) -> HTTPHeaders {
         var merged = self
         merged.merge(other, rule)
@@ -116,7 +117,7 @@ public struct HTTPHeaders: Hashable, Sendable {
 
     /// The rule by which two collections are merged.
     public enum MergeRule: Sendable {
-        /// The new collection replaces the old one completely.
+        /// The new collection replaces the old collection completely.
         case replaceAll
         /// If both collections contain a name, the new values are used.
         case overwrite

@@ -29,7 +29,7 @@ public struct HTTPOrigin: Hashable, Sendable {
     public var scheme: String { parts.scheme }
     /// The host in lower case; an IPv6 address without its brackets.
     public var host: String { parts.host }
-    /// The port. If the URL contains none: 443 for `https`, otherwise 80.
+    /// The port. If the URL contains no port: 443 for `https`, otherwise 80.
     public var port: Int { parts.port }
 
     /// Returns the origin of a URL, or nil if the URL has no scheme or no host.

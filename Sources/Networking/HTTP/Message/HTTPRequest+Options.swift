@@ -143,7 +143,7 @@ extension HTTPRequest {
             return merged
         }
 
-        /// Sets the options that `other` contains. They replace options of the same type.
+        /// Sets the options that `other` contains. These options replace options of the same type.
         mutating func merge(_ other: HTTPRequest.Options) {
             for entry in other.entries {
                 entries.removeAll { $0.key == entry.key }

@@ -1,4 +1,4 @@
-/// The permit of a policy for one attempt. It is returned to the policy when the attempt is over.
+/// The permit of a policy for one attempt. The pipeline returns the permit to the policy when the attempt is over.
 public struct AdmissionPermit: Sendable {
     // A separate heap object keeps the permit small: every permit is copied, but few permits have a context.
     private final class Kept: Sendable {
@@ -100,8 +100,8 @@ extension AdmissionPermit.Outcome {
 /// }
 /// ```
 public protocol AdmissionPolicy: ResetParticipant {
-    /// Admits the request at once, or returns nil if it must wait. A policy with a queue returns nil while other
-    /// requests wait.
+    /// Admits the request at once, or returns nil if the request must wait. A policy with a queue returns nil while
+    /// other requests wait.
     ///
     /// - Throws: The reason why the request must not be sent at all.
     func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit?

@@ -2,8 +2,9 @@
 /// another.
 ///
 /// The gate closes for an origin after a 429 or 503 response with `Retry-After`, and after a response whose `RateLimit`
-/// field says that no requests remain. It opens when the time has passed. Requests wait until then. A request whose
-/// deadline is earlier ends at once. A token refresh never waits. Use one gate for all services of a server.
+/// field says that no requests remain. The gate opens when the requested time has passed. Requests wait until then. A
+/// request whose deadline is earlier ends at once. A token refresh never waits. Use one gate for all services of a
+/// server.
 public final class BackoffGate: StagedAdmissionPolicy {
     /// A change of a gate for an origin.
     public enum Event: Hashable, Sendable {

@@ -1,4 +1,4 @@
-/// The state of a ``CircuitBreaker`` for one origin. It is a value; the caller passes the time.
+/// The state of a ``CircuitBreaker`` for one origin. It is a value without a clock: the caller passes the current time.
 package struct CircuitMachine: Sendable {
     /// The decision about a request.
     package enum Answer: Equatable, Sendable {

@@ -79,7 +79,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
     /// The number of requests that wait for a permit.
     public var waiterCount: Int { state.withLock { $0.waiting } }
 
-    /// Returns a permit if one is free and no other request waits for it. Otherwise returns nil.
+    /// Returns a permit if a permit is free and no other request waits for it. Otherwise returns nil.
     public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? {
         guard let origin = origin(request) else { return AdmissionPermit() }
         return state.withLock { takePermit(at: origin, &$0) } ? AdmissionPermit(for: origin) : nil
@@ -123,7 +123,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         }
     }
 
-    /// Takes a permit if one is free and no request waits for it.
+    /// Takes a permit if a permit is free and no request waits for it.
     private func takePermit(at origin: HTTPOrigin, _ state: inout State) -> Bool {
         guard state.active < total ?? .max else { return false }
         var host = state.hosts[origin] ?? Host()

@@ -20,7 +20,7 @@ extension HTTPRequest {
         /// value is 10.
         public static let high = HTTPRequest.Priority(10)
 
-        /// Whether the left priority is less urgent than the right one.
+        /// Whether the left priority is less urgent than the right priority.
         public static func < (lhs: HTTPRequest.Priority, rhs: HTTPRequest.Priority) -> Bool {
             lhs.rawValue < rhs.rawValue
         }

@@ -33,9 +33,9 @@ package final class Permit: TransferPermit {
         self.holding = Locked(holding)
     }
 
-    /// Enters every policy. While the request waits for a policy that is not a limit, it holds no permit. It waits for
-    /// limits in one fixed order, and keeps the permits of limits that it already has. A request of a token refresh
-    /// enters no policy.
+    /// Enters every policy. While the request waits for a policy that is not a limit, it holds no permit. The request
+    /// waits for limits in a fixed order, and keeps the permits of limits that it already has. A request of a token
+    /// refresh enters no policy.
     ///
     /// - Parameter noteWait: Called with each policy that the request must wait for.
     package static func enter(
@@ -196,7 +196,7 @@ package final class Permit: TransferPermit {
 
 extension AdmissionPolicy {
     /// The position of a limit in the order in which limits are reserved. A value type has no identity, so it comes
-    /// after the others.
+    /// after the other limits.
     fileprivate var lockOrder: UInt {
         type(of: self) is AnyClass ? UInt(bitPattern: ObjectIdentifier(self as AnyObject)) : .max
     }

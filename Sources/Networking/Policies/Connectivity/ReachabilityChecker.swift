@@ -7,7 +7,7 @@ final class ReachabilityChecker: Sendable {
     let probe: any ReachabilityProbe
     /// The broadcaster of the status. It publishes only changes.
     let statuses: Broadcaster<ReachabilityStatus>
-    /// The broadcaster of the result of each check. It publishes unchanged results, too.
+    /// The broadcaster of the result of each check. It also publishes unchanged results.
     let looks = Broadcaster<ReachabilityStatus>()
     private let limit: Duration
     private let clock: NetworkClock

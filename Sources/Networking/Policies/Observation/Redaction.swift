@@ -135,7 +135,7 @@ extension Redaction {
             // Some servers treat `;` as `&`.
             if shown.contains(plain), !item.contains(";") { return String(item) }
             // An item without a value is hidden, because its only word may be a secret. Base64 padding can make such a
-            // word look like a name with an empty value. A name with unusual characters may be a secret, too.
+            // word look like a name with an empty value. A name with unusual characters may also be a secret.
             let isName = name.utf8.allSatisfy { PercentEncoding.isUnreserved($0) || "%+[]$!'()*:@/,".utf8.contains($0) }
             return item.isEmpty
                 ? "" : value.isEmpty || value.allSatisfy { $0 == "=" } || !isName ? mark : "\(name)=\(mark)"

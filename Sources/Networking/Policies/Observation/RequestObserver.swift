@@ -15,8 +15,8 @@ public import Foundation
 ///
 /// ## What it may do
 ///
-/// An observer cannot change a call. Descriptions of events, requests and reports show no secrets. Their properties may
-/// contain secrets.
+/// An observer cannot change a call. Descriptions of events, requests and reports show no secrets. The properties of
+/// these values may contain secrets.
 ///
 /// ## Example
 ///

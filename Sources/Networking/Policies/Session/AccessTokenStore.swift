@@ -63,7 +63,7 @@ public protocol AccessTokenStore: Sendable {
 ///
 /// It is a type, because the type of an asynchronous closure depends on the compiler settings of a module
 /// ([SE-0461](https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md)): a
-/// store in a module with other settings than those of the library could not implement the method.
+/// store in a module whose settings differ from the settings of the library could not implement the method.
 public struct ExclusiveOperation<Value: Sendable>: Sendable {
     private let run: @Sendable () async throws -> Value
 

@@ -123,8 +123,8 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Updates the store, and tries again after a failure: after one second, then after twice the previous delay, up to
-    /// 60 seconds.
+    /// Updates the store. If the update fails, tries again: first after one second, then after twice the previous
+    /// delay, up to 60 seconds.
     func keep() {
         let wake = state.withLock { state in
             defer { state.keeper = state.keeper ?? Settlement() }

@@ -12,8 +12,8 @@ final class CallSession: HTTPRequest.Attachment {
     private let supervisor: ObjectIdentifier
     private let member: Locked<SessionMember>
 
-    /// - Parameter session: The session. Nil if there is none yet: the call then joins the session in which it is first
-    ///   sent.
+    /// - Parameter session: The session. Nil if there is no session yet: the call then joins the session in which it is
+    ///   first sent.
     init(
         of supervisor: AccessTokenSupervisor, session: UUID?, as authorizationType: AuthorizationType, home: HTTPOrigin?
     ) {

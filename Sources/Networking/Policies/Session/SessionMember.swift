@@ -17,7 +17,8 @@ package struct SessionMember: Sendable {
         package static let afterRefresh = Repeats(rawValue: 2)
     }
 
-    /// The session of the call. Nil if there is none yet: the call then joins the session in which it is first sent.
+    /// The session of the call. Nil if there is no session yet: the call then joins the session in which it is first
+    /// sent.
     package private(set) var session: UUID?
     package private(set) var repeats: Repeats = []
     /// The number of times that the call was sent.

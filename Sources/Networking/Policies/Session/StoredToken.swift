@@ -33,7 +33,7 @@ package enum StoredTokenChange: Sendable, Equatable {
 
 /// The next step of a supervisor's job, determined by the content of the store.
 package enum StoredTokenStep: Equatable, Sendable {
-    /// The store contains another token than the supervisor. Use the stored token.
+    /// The stored token differs from the supervisor's token. Use the stored token.
     case adopt(AccessToken)
     /// The store was read for the first time and contains no token.
     case findNothing
