@@ -44,7 +44,7 @@ final class RefreshMark: Sendable {
     struct Failure: Sendable {
         /// The error with which the call ended.
         let error: any Error
-        /// The error of the call before the service mapped it to the error of an app.
+        /// The error of the call before the service mapped it to an error of the app.
         let cause: any Error
     }
 

@@ -135,8 +135,8 @@ package final class CallScope: Endable {
         return nil
     }
 
-    /// Marks the call as returned, with any outcome. The scope no longer ends the waits of tasks that continue after
-    /// the call.
+    /// Marks the call as returned, regardless of its outcome. The scope no longer ends the waits of tasks that continue
+    /// after the call.
     func detach() {
         state.withLock { $0.isOver = true }
     }

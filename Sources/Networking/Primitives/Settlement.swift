@@ -118,8 +118,8 @@ package struct Settlement<Value: Sendable>: Endable {
         scope?.add(self)
         defer { scope?.remove(self) }
         return try await withTaskCancellationHandler {
-            // The continuation is unsafe, because `settle` resumes it exactly once: the first outcome wins, and every
-            // observer receives it.
+            // An unsafe continuation is sufficient, because `settle` resumes it exactly once: the first outcome wins,
+            // and every observer receives it.
             try await withUnsafeThrowingContinuation { resume($0) }
         } onCancel: {
             end(with: .cancelled)

@@ -51,7 +51,7 @@ final class FileBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because o
         queue.async { [file] in try? file.close() }
     }
 
-    /// Copies bytes of the first chunk into the buffer. Call it with the lock held.
+    /// Copies bytes of the first chunk into the buffer. Call this method while the lock is held.
     private func take(into buffer: UnsafeMutableRawBufferPointer) -> Result<HTTPBody.ReadResult, any Error> {
         guard let chunk = chunks.first else {
             if let failure { return .failure(failure) }

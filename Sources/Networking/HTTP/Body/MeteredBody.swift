@@ -39,7 +39,7 @@ extension HTTPResponse {
     }
 }
 
-/// Ends a meter when the response body that it counts is released.
+/// Ends a meter when the response body that the meter counts is released.
 private final class MeterCompletion: Sendable {
     let meter: ProgressMeter
 

@@ -15,7 +15,8 @@ public import Foundation
 public struct NetworkError: Error {
     /// The kind of the failure.
     public var kind: Kind
-    /// The reason in words; nil if the kind is sufficient. It never contains credentials or the text of a body.
+    /// The reason as text; nil if the kind describes the failure sufficiently. The text never contains credentials or a
+    /// body.
     public var reason: String?
     /// The request as it was sent, or as it was created if it was not sent; nil if no request could be created.
     public var request: HTTPRequest?

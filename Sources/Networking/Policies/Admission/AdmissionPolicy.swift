@@ -78,7 +78,7 @@ extension AdmissionPermit.Outcome {
 ///
 /// ## Errors
 ///
-/// An error of `tryEnter` or `enter` ends the attempt before anything is sent, and goes to the error handlers.
+/// An error of `tryEnter` or `enter` ends the attempt before anything is sent. The error handlers receive the error.
 ///
 /// ## Example
 ///

@@ -211,7 +211,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
 extension ConcurrencyLimit {
     /// A copy of the state of a limit, for checks.
     package struct Contents: Sendable {
-        /// The next waiter of a host, as the limit has noted it.
+        /// A candidate for the next permit: the next waiter of a host.
         package struct Candidate: Hashable, Sendable {
             package let priority: HTTPRequest.Priority
             package let number: UInt64

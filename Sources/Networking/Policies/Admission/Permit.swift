@@ -4,7 +4,7 @@
 /// wait for the transfer of another call.
 package final class Permit: TransferPermit {
     fileprivate struct Holding: Sendable {
-        /// One permit for each policy. Empty after they have been released.
+        /// One permit for each policy. Empty after the permits have been released.
         var permits: [AdmissionPermit?] = []
         /// The policies. They are removed with the permits, because a stored response may retain its request's permit.
         var policies: [any AdmissionPolicy] = []

@@ -201,8 +201,8 @@ extension JSONValue {
 }
 
 extension Data {
-    /// The bytes as text, if the text can be encoded to exactly these bytes. Nil otherwise: for example, a `String`
-    /// would lose a byte-order mark.
+    /// The bytes as text, if the text can be encoded to exactly these bytes. Otherwise nil, for example if the bytes
+    /// begin with a byte-order mark, which a `String` would lose.
     var asText: String? {
         starts(with: [0xEF, 0xBB, 0xBF]) ? nil : String(data: self, encoding: .utf8)
     }

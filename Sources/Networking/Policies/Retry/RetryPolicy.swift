@@ -7,8 +7,8 @@
 ///
 /// Only idempotent methods and requests with an `Idempotency-Key` are repeated, unless ``repeatsUnsafeRequests`` is
 /// true. A call is never repeated if it was cancelled, if its body cannot be sent twice, or if the wait would not end
-/// before its total deadline. If the server sends `Retry-After`, the wait is at least that long, up to
-/// ``longestRetryAfter``.
+/// before its total deadline. If the server sends `Retry-After`, the wait is at least the requested time, which is
+/// limited to ``longestRetryAfter``.
 ///
 /// A call or an endpoint may have a policy of its own: ``RequestSettings/retry``.
 public struct RetryPolicy: Sendable {

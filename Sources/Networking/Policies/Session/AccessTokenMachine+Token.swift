@@ -114,7 +114,8 @@ extension AccessTokenMachine {
         return refresh == nil
     }
 
-    /// The store contains another token or no token. The caller began to read when ``isToLook`` was true.
+    /// Adopts the content of the store, which is another token or no token. The caller began to read the store when
+    /// ``isToLook`` was true.
     ///
     /// - Parameter session: The id of the session that begins if there is no token.
     package mutating func find(_ found: AccessToken?, generation: Int, session: UUID, at now: Date) -> [Effect] {

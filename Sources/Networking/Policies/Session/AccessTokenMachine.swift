@@ -46,7 +46,7 @@ package struct AccessTokenMachine: Sendable {
         case elsewhere
     }
 
-    /// Work that runs outside of the machine. Its result is a later event.
+    /// Work that runs outside of the machine. The machine receives the result as a later event.
     package struct Job: Sendable {
         package enum Kind: Sendable {
             /// Reads the store for the first time.
@@ -122,7 +122,7 @@ package struct AccessTokenMachine: Sendable {
     /// Whether a token was set or removed before the store was read, so that the content of the store is not known.
     package internal(set) var mayHoldAny = false
 
-    /// - Parameter session: The id of the session if the token has none.
+    /// - Parameter session: The id of the session if the token has no session id.
     package init(token: AccessToken?, session: UUID, storage: Storage = .none, at now: Date) {
         self.token = token
         self.session = token?.session ?? session
