@@ -1,5 +1,5 @@
-/// A lock for asynchronous operations. One task at a time runs its operation; the others wait in first-in-first-out
-/// order.
+/// A lock for asynchronous operations. One task at a time runs its operation. The other tasks wait in the order of
+/// their arrival.
 struct AsyncLock: Sendable {
     private struct State: Sendable {
         var isTaken = false

@@ -2,9 +2,8 @@ public import Foundation
 
 /// A source of changing values that notifies any number of observers.
 ///
-/// Handlers are called in the order of the changes, one change at a time, and outside every lock. A handler may
-/// publish values, and add and cancel observations. A value that a handler publishes is delivered after the current
-/// one.
+/// Handlers are called in the order of the changes, one change at a time, and outside every lock. A handler may publish
+/// values, and add and cancel observations. A value that a handler publishes is delivered after the current value.
 ///
 /// ```swift
 /// let token = reachability.statuses.observe(replayingCurrent: true) { [weak self] status in
@@ -50,7 +49,7 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - replayingCurrent: Whether the closure is called with the current value first, if there is one.
     ///   - handler: The closure. It is called with each new value, in order.
-    /// - Returns: The token that owns the observation. Store it for as long as the observation is to continue.
+    /// - Returns: The token that owns the observation. Store the token for as long as the observation is needed.
     @preconcurrency
     public func observe(
         replayingCurrent: Bool = false, _ handler: @escaping @MainActor @Sendable (Value) -> Void
@@ -62,11 +61,11 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - replayingCurrent: Whether the closure is called with the current value first, if there is one.
-    ///   - queue: The serial queue on which the closure is called. With nil, the closure is called on the publishing
-    ///     thread, before ``publish(_:)`` returns. If several threads publish at the same time, one of them calls the
-    ///     closure for all of their values.
+    ///   - queue: The serial queue on which the closure is called. If nil, the closure is called on the thread that
+    ///     publishes the value, before ``publish(_:)`` returns. If several threads publish at the same time, one of
+    ///     these threads calls the closure for all values.
     ///   - handler: The closure. It is called with each new value, in order.
-    /// - Returns: The token that owns the observation. Store it for as long as the observation is to continue.
+    /// - Returns: The token that owns the observation. Store the token for as long as the observation is needed.
     @preconcurrency
     public func observe(
         replayingCurrent: Bool = false, on queue: DispatchQueue?, _ handler: @escaping @Sendable (Value) -> Void
@@ -118,8 +117,8 @@ public final class Broadcaster<Value: Sendable>: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Returns the changes as an asynchronous sequence. It buffers every change until it is read, and finishes when the
-    /// broadcaster is deallocated.
+    /// Returns the changes as an asynchronous sequence. The sequence buffers every change until the change is read, and
+    /// finishes when the broadcaster is deallocated.
     ///
     /// - Parameter replayingCurrent: Whether the sequence begins with the current value, if there is one.
     public func values(replayingCurrent: Bool = false) -> AsyncStream<Value> {

@@ -3,8 +3,8 @@ import Foundation
 /// A byte buffer between one writer, which never waits, and one reader, which waits for bytes.
 ///
 /// The pipe accepts a chunk while fewer than `capacity` bytes are buffered; otherwise, it refuses the chunk. After a
-/// refusal, it calls `onRoom` once half of the capacity is free. The writer is therefore not woken for each chunk. It
-/// calls `onAbandon` if the reader stops reading before the end. Both closures are called outside the lock.
+/// refusal, the pipe calls `onRoom` when half of the capacity is free, so that the writer is not woken for each chunk.
+/// The pipe calls `onAbandon` if the reader stops reading before the end. Both closures are called outside the lock.
 final class BytePipe: Sendable {
     /// The result of writing a chunk.
     enum WriteResult: Equatable {
@@ -72,7 +72,8 @@ final class BytePipe: Sendable {
         reader?.settle(.success(()))
     }
 
-    /// Returns the next chunk, or nil at the end. Waits if no chunk is buffered. An interrupted wait loses no bytes.
+    /// Returns the next chunk, or nil at the end. Waits if no chunk is buffered. If the wait is interrupted, no bytes
+    /// are lost.
     func next() async throws -> Data? {
         while true {
             switch try step() {

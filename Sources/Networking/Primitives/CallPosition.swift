@@ -24,7 +24,7 @@ enum CallPosition: Sendable {
     /// The token refresh to which the task belongs, directly or through one of the calls of the refresh.
     var refresh: RefreshMark? { if case .refreshing(let mark) = self { mark } else { scope?.refresh } }
 
-    /// Whether the task runs under the permit of a call. If so, the calls of the task need no permit of their own.
+    /// Whether the task runs under the permit of a call. If so, the calls that the task makes need no further permit.
     var hasPermit: Bool {
         switch self {
         case .inside(let scope): scope.hasPermit
@@ -37,14 +37,14 @@ enum CallPosition: Sendable {
     var isOver: Bool { owner?.isOver ?? false }
 }
 
-/// The identity of a token refresh. The tasks of the refresh belong to it until it has ended. Tasks that still run
-/// after that no longer belong to it.
+/// An object that identifies a token refresh. The tasks of the refresh belong to the refresh until it has ended. Tasks
+/// that continue afterwards do not belong to the refresh.
 final class RefreshMark: Sendable {
     /// The failure of a call that the refresh made.
     struct Failure: Sendable {
         /// The error with which the call ended.
         let error: any Error
-        /// The error before the service mapped it.
+        /// The error of the call before the service mapped it to an error of the app.
         let cause: any Error
     }
 

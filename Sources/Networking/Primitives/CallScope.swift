@@ -3,8 +3,8 @@ import Foundation
 /// The cancellation scope of one call. The caller, the deadline or a reset uses it to end all waits of the call.
 ///
 /// Every ``Settlement`` that the call waits for registers with ``current``, in any part of the library (a queue, an
-/// engine, a token). Ending the scope therefore ends all waits at once. An inner call registers with the outer scope as
-/// one such wait. The timer of a deadline starts when the first wait is registered.
+/// engine, a token). Ending the scope therefore ends all waits at once. The scope of an inner call is registered as one
+/// wait of the outer scope. The timer of a deadline starts when the first wait is registered.
 package final class CallScope: Endable {
     private enum Phase: Equatable, Sendable {
         case open
@@ -38,7 +38,7 @@ package final class CallScope: Endable {
     let parent: CallScope?
     /// The token refresh in which this call was made.
     let refresh: RefreshMark?
-    /// Whether the call was made under the permit of another call. That call may wait for this one, so this call must
+    /// Whether the call was made under the permit of another call. That call may wait for this call, so this call must
     /// not wait for a second permit.
     let isAdmitted: Bool
     private let state = Locked(State())
@@ -58,13 +58,13 @@ package final class CallScope: Endable {
         set { state.withLock { $0.permit = newValue } }
     }
 
-    /// Whether calls inside this call need no permit of their own.
+    /// Whether calls inside this call need no further permit.
     var hasPermit: Bool { isAdmitted || permit?.isHeld ?? false }
 
     /// Whether the call is part of a token refresh.
     var isPartOfRefresh: Bool { refresh?.isOpen ?? false }
 
-    /// Whether the call has returned. Tasks that it has left running no longer belong to it.
+    /// Whether the call has returned. Tasks of the call that continue afterwards do not belong to the call.
     var isOver: Bool { state.withLock { $0.isOver } }
 
     /// Returns the identifier of the call. It is created at its first use.
@@ -92,7 +92,7 @@ package final class CallScope: Endable {
     /// Whether the call must end because it was cancelled.
     var isCancelled: Bool { state.withLock { $0.phase == .ended(.cancelled) } }
 
-    /// The reason why the call must end; nil if it may continue. Read it only from the call's own task.
+    /// The reason why the call must end; nil if it may continue. Read this property only in the task of the call.
     var interruption: Interruption? {
         checkForInterruption()
         return state.withLock { state in
@@ -117,7 +117,8 @@ package final class CallScope: Endable {
 
     /// Completes the scope, because the call has its outcome. From now on, the scope ends no waits.
     ///
-    /// - Throws: The earlier interruption, if there was one. It is the outcome of the call.
+    /// - Throws: The interruption, if the call was interrupted earlier. The interruption is then the outcome of the
+    ///   call.
     func complete() throws {
         checkForInterruption()
         if let interruption = completeUnchecked() { throw interruption }
@@ -125,7 +126,7 @@ package final class CallScope: Endable {
 
     /// Completes the scope without checking whether the current task is cancelled or the deadline has passed.
     ///
-    /// - Returns: The earlier interruption, if there was one.
+    /// - Returns: The interruption, if the call was interrupted earlier.
     func completeUnchecked() -> Interruption? {
         guard let opened = state.withLock({ $0.leaveOpen(for: .closed) }) else {
             return state.withLock { if case .ended(let interruption) = $0.phase { interruption } else { nil } }
@@ -134,7 +135,8 @@ package final class CallScope: Endable {
         return nil
     }
 
-    /// Marks the call as returned, with any outcome. The scope no longer ends work that the call has left running.
+    /// Marks the call as returned, regardless of its outcome. The scope no longer ends the waits of tasks that continue
+    /// after the call.
     func detach() {
         state.withLock { $0.isOver = true }
     }
@@ -157,8 +159,8 @@ package final class CallScope: Endable {
         state.withLock { _ = $0.waits.remove { $0.id == wait.id } }
     }
 
-    /// Checks whether the task is cancelled or the deadline has passed, because without a wait no other code reports
-    /// this.
+    /// Checks whether the task is cancelled or the deadline has passed, because no other code reports this if the call
+    /// does not wait.
     private func checkForInterruption() {
         if withUnsafeCurrentTask(body: { $0?.isCancelled ?? false }) { interrupt(.cancelled) }
         if let deadline, deadline.hasPassed { interrupt(.deadlineExceeded) }

@@ -1,6 +1,6 @@
-/// A value in its own allocation. Copies share it until one of them is modified.
+/// A value that is stored in a separate allocation. Copies share the allocation until one of the copies is modified.
 ///
-/// A large value is passed as one pointer. Otherwise, each copy of the value would copy every part of it, and an
+/// A large value is passed as one pointer. Without this type, each copy of the value would copy all its parts, and an
 /// asynchronous function stores such copies while it waits.
 struct CopyOnWrite<Value: Sendable>: Sendable {
     private final class Box: @unchecked Sendable {  // because the value changes only while the box has one owner
@@ -18,7 +18,7 @@ struct CopyOnWrite<Value: Sendable>: Sendable {
         box = Box(value)
     }
 
-    /// Whether both values share their memory. Equal values do not always share it.
+    /// Whether both values share their memory. Equal values do not always share their memory.
     func isShared(with other: CopyOnWrite) -> Bool { box === other.box }
 
     var value: Value {

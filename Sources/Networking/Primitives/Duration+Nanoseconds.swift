@@ -1,6 +1,6 @@
 extension Duration {
     /// The number of whole nanoseconds, limited to about 292 years. The type is `Int64`, because `Int` can have only 32
-    /// bits on watchOS, enough for only two seconds.
+    /// bits on watchOS. 32 bits of nanoseconds are only two seconds.
     var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let limit = Int64.max / 1_000_000_000 - 1

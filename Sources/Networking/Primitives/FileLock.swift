@@ -8,7 +8,7 @@ import Foundation
     import Darwin
 #endif
 
-/// A lock file. Only one thread of one process holds the lock at a time. The system releases the lock if its process
+/// A lock file. Only one thread of one process holds the lock at a time. The system releases the lock if the process
 /// ends.
 struct FileLock: Sendable {
     let path: String

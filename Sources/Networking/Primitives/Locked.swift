@@ -5,7 +5,7 @@ import Foundation
 /// The state and the lock are in one allocation, because every call creates several such pairs. An `NSLock` on Linux
 /// needs four more allocations; `Mutex` requires newer Apple systems and causes false reports of the thread sanitizer.
 /// Inside `withLock`, do not resume a continuation, and call no closure of the app except `NetworkClock.now`. Return
-/// the values, and use them after the call.
+/// the values from `withLock`, and use them afterwards.
 struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // because the lock protects the state
     private final class Storage: ManagedBuffer<State, pthread_mutex_t> {
         deinit {
@@ -46,6 +46,6 @@ struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // because 
 }
 
 extension Locked: CustomReflectable {
-    /// An empty mirror: `dump` neither shows the state, which may be secret, nor acquires the lock.
+    /// An empty mirror, so that `dump` does not show the state, which may be secret, and does not acquire the lock.
     var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -76,8 +76,8 @@ public struct NetworkClock: Sendable {
 }
 
 extension Duration {
-    /// The longest sleep. It replaces longer times, because the system's sleep terminates the process if a time does
-    /// not fit into 64 bits of nanoseconds.
+    /// The longest sleep. A longer sleep is shortened to this duration, because the system's sleep terminates the
+    /// process if a time does not fit into 64 bits of nanoseconds.
     fileprivate static let century = Duration.seconds(3_155_760_000 as Int64)
 }
 

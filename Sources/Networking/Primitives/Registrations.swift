@@ -14,13 +14,13 @@ final class Registrations<Entry: Sendable>: Sendable {
     private let permanent: [Entry]
     private let state: Locked<State>
 
-    /// Creates a list with permanent entries, which come before all others.
+    /// Creates a list with permanent entries, which come before all other entries.
     init(_ permanent: [Entry] = []) {
         self.permanent = permanent
         state = Locked(State(all: permanent))
     }
 
-    /// The current entries: the permanent ones first.
+    /// The current entries. The permanent entries are first.
     var all: [Entry] { state.withLock { $0.all } }
 
     /// Adds an entry at the end.

@@ -1,8 +1,8 @@
 /// A part of a service whose state is cleared by a reset of the service.
 ///
 /// ``Transport``, ``RequestAdapter``, ``AdmissionPolicy`` and ``ErrorHandler`` inherit from this protocol. Implement
-/// ``reset()`` if your part has a state, such as a queue or a counter. A transport that wraps another one calls the
-/// `reset()` of that transport.
+/// ``reset()`` if your part has a state, such as a queue or a counter. A transport that wraps another transport calls
+/// the `reset()` of that transport.
 ///
 /// ## When it is called
 ///

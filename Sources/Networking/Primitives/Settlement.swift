@@ -9,7 +9,7 @@ package struct Settlement<Value: Sendable>: Endable {
 
     private enum State: Sendable {
         case pending
-        /// A single task waits. It needs no closure, and runs no code of its own while it is notified.
+        /// A single task waits. Its continuation needs no closure, and resuming the continuation runs no other code.
         case awaited(UnsafeContinuation<Value, any Error>)
         case observed(Few<Observer>)
         /// Observers are being notified. Observers that are added now are notified after them, on the same thread.
@@ -118,7 +118,8 @@ package struct Settlement<Value: Sendable>: Endable {
         scope?.add(self)
         defer { scope?.remove(self) }
         return try await withTaskCancellationHandler {
-            // Unsafe, because `settle` resumes it exactly once: the first outcome wins, and every observer receives it.
+            // An unsafe continuation is sufficient, because `settle` resumes it exactly once: the first outcome wins,
+            // and every observer receives it.
             try await withUnsafeThrowingContinuation { resume($0) }
         } onCancel: {
             end(with: .cancelled)
@@ -152,7 +153,8 @@ extension Settlement where Value == Void {
 /// ends early, and its result is then dropped. Outside a call, the wait ends early only if the surrounding task is
 /// cancelled. To wait for a duration, use `NetworkClock.wait(for:)`.
 ///
-/// - Throws: The error of the work. If the call ended, an error of the library with the reason; rethrow it.
+/// - Throws: The error of the work. If the call ended, an error of the library that contains the reason. Rethrow this
+///   error.
 public func withCallCancellation<Value: Sendable>(
     _ work: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

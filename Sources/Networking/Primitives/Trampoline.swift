@@ -1,7 +1,7 @@
 import Foundation
 
-/// A runner for work that starts more work. It runs the pieces one after the other instead of nested, so that a long
-/// chain needs no deep stack.
+/// Runs work that starts more work. The pieces of work run one after another instead of nested, so that a long chain
+/// needs no deep stack.
 enum Trampoline {
     private final class Queue: Sendable {
         private let thread = ObjectIdentifier(Thread.current)

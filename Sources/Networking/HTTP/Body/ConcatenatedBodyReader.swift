@@ -13,8 +13,8 @@ extension HTTPBody {
     }
 }
 
-/// Reads bodies one after another. Each body is opened when the previous body has ended. Its number of bytes must be
-/// equal to its `length`.
+/// Reads bodies one after another. Opens each body when the previous body has ended. Throws an error if the number of
+/// bytes of a body differs from its `length`.
 final class ConcatenatedBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because of the lock around every variable
     private let lock = NSLock()
     private var bodies: ArraySlice<HTTPBody>
@@ -57,7 +57,7 @@ final class ConcatenatedBodyReader: HTTPBody.Reader, @unchecked Sendable {  // b
         lock.withLock { current }?.reader.close()
     }
 
-    /// Returns the reader of the current body. If no body is open, opens the next one. Returns nil at the end.
+    /// Returns the reader of the current body. If no body is open, opens the next body. Returns nil at the end.
     private func opened() throws -> (reader: any HTTPBody.Reader, left: Int?)? {
         if let current = lock.withLock({ current }) { return current }
         let (next, wake) = lock.withLock { (bodies.popFirst(), self.wake) }

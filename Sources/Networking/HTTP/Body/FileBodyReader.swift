@@ -1,6 +1,7 @@
 import Foundation
 
-/// Reads a file in advance, on a queue of its own, so that the sending thread never waits for a disk.
+/// Reads the bytes of a file in advance on a private queue, so that the thread that sends the body never waits for the
+/// disk.
 final class FileBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because of the lock around every variable
     private static let chunkSize = 256 << 10
     /// The number of chunks that are read ahead.
@@ -50,7 +51,7 @@ final class FileBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because o
         queue.async { [file] in try? file.close() }
     }
 
-    /// Copies bytes of the first chunk into the buffer. Call it with the lock held.
+    /// Copies bytes of the first chunk into the buffer. Call this method while the lock is held.
     private func take(into buffer: UnsafeMutableRawBufferPointer) -> Result<HTTPBody.ReadResult, any Error> {
         guard let chunk = chunks.first else {
             if let failure { return .failure(failure) }

@@ -4,8 +4,8 @@ extension HTTPBody {
     /// Returns the body with its bytes in memory, so that ``data`` is not nil. The fields that describe the body stay
     /// the same.
     ///
-    /// Use it in an adapter that signs requests, or in a test that inspects a multipart form. Put the returned body
-    /// into the request, because the original body may be readable only once.
+    /// Use this method in an adapter that signs requests, or in a test that inspects a multipart form. Put the returned
+    /// body into the request, because the original body may be readable only once.
     ///
     /// ```swift
     /// func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
@@ -54,7 +54,8 @@ extension HTTPBody {
 extension HTTPBody.Reader {
     /// Waits for the next bytes.
     ///
-    /// - Parameter idle: The longest time to wait for the next bytes; nil for no limit other than the call's.
+    /// - Parameter idle: The longest time to wait for the next bytes. If nil, only the timeout of the call limits the
+    ///   wait.
     /// - Returns: The number of bytes; nil at the end.
     func next(into buffer: inout [UInt8], idle: Duration? = nil) async throws -> Int? {
         while true {

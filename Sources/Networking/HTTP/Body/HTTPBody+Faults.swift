@@ -1,8 +1,9 @@
 import Foundation
 
-/// The reasons why a body cannot be sent, in words.
+/// Texts and errors that say why a body cannot be sent.
 extension HTTPBody {
-    /// Returns an error's reason in words: the path of the value that cannot be encoded, and never the value itself.
+    /// Returns a text that describes an encoding error. The text contains the path of the value that cannot be encoded,
+    /// but never the value itself.
     static func describe(_ error: any Error, of part: String) -> String {
         if let error = error as? TextNotEncodable { return "\(part) cannot be encoded: \(error)" }
         guard case EncodingError.invalidValue(let value, let context) = error else {
@@ -42,7 +43,7 @@ extension HTTPBody {
     }
 }
 
-/// The error of a text with a character that the encoding cannot represent.
+/// The error that is thrown if a text contains a character that the encoding cannot represent.
 struct TextNotEncodable: Error, CustomStringConvertible {
     let encoding: String.Encoding
     var description: String { "the text contains a character that \(encoding) cannot represent" }

@@ -13,7 +13,7 @@ extension HTTPBody {
         .encoded(headers: [.contentType(.form)]) { Data(try encoder.encode(value).percentEncoded.utf8) }
     }
 
-    /// Encodes names and values as a form, `application/x-www-form-urlencoded`, in their order.
+    /// Encodes names and values as a form, `application/x-www-form-urlencoded`. The form keeps their order.
     public static func form(_ items: URLQuery) -> HTTPBody {
         .encoded(headers: [.contentType(.form)]) {
             if let fault = items.fault { throw fault.error }

@@ -19,7 +19,7 @@ extension HTTPBody {
         untyped(object, encoder)
     }
 
-    /// Encodes an array as JSON. See ``jsonObject(_:encoder:)`` for the values that it may contain.
+    /// Encodes an array as JSON. See ``jsonObject(_:encoder:)`` for the values that the array may contain.
     public static func jsonArray(_ array: [Any], encoder: JSONEncoder? = nil) -> HTTPBody {
         untyped(array, encoder)
     }

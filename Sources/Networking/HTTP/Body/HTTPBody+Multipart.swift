@@ -10,7 +10,8 @@ extension HTTPBody {
     /// - Parameters:
     ///   - parts: The parts. If the file of a part cannot be read, the call ends with
     ///     ``NetworkError/Kind/bodyUnreadable`` before anything is sent.
-    ///   - boundary: The boundary between the parts. Default: a random boundary that occurs in no part in memory.
+    ///   - boundary: The boundary between the parts. Default: a random boundary that does not occur in any part whose
+    ///     bytes are in memory.
     public static func multipart(_ parts: [HTTPBody.Part], boundary: String? = nil) -> HTTPBody {
         .form(MultipartForm(parts: parts, boundary: boundary ?? MultipartBoundary.random(notIn: parts)))
     }
@@ -48,7 +49,8 @@ struct MultipartForm: Sendable {
         return .concatenated(try pieces(encoder))
     }
 
-    /// Returns everything that is sent, in order. The body of each part is encoded and can be opened.
+    /// Returns the boundaries, heads and bodies in the order in which they are sent. The body of each part is encoded,
+    /// so that it can be opened.
     private func pieces(_ encoder: JSONEncoder) throws -> [HTTPBody] {
         var pieces: [HTTPBody] = []
         for (index, part) in parts.enumerated() {
@@ -69,8 +71,9 @@ struct MultipartForm: Sendable {
 enum MultipartBoundary {
     private static let letters = Array("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ".utf8)
 
-    /// Returns 30 random letters and digits, which are 178 random bits. The parts in memory are searched, so that the
-    /// boundary does not occur in them. In practice, it does not occur in other parts either.
+    /// Returns 30 random letters and digits, which contain 178 random bits. The parts whose bytes are in memory are
+    /// searched, so that the boundary does not occur in them. Other parts are not searched, because 178 random bits
+    /// practically never occur in them.
     static func random(notIn parts: [HTTPBody.Part]) -> String {
         while true {
             let boundary = String(
@@ -80,7 +83,8 @@ enum MultipartBoundary {
         }
     }
 
-    /// Throws an error unless the boundary has 1 to 70 of the characters of RFC 2046 section 5.1.1, without spaces.
+    /// Throws an error unless the boundary consists of 1 to 70 characters that RFC 2046 section 5.1.1 allows. Spaces
+    /// are not allowed.
     static func check(_ boundary: String) throws {
         let isRight = boundary.utf8.allSatisfy { letters.contains($0) || "'()+_,-./:=?".utf8.contains($0) }
         guard isRight, (1...70).contains(boundary.utf8.count) else {

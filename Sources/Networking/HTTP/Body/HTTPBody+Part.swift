@@ -66,8 +66,8 @@ extension HTTPBody {
         ///     either, and the body is sent in chunks.
         ///   - isReplayable: Whether `open` can be called again for a retry or a redirect.
         ///   - contentType: The media type.
-        ///   - open: Opens the part. It runs each time the body is sent: once per attempt, and again if a redirect or
-        ///     the engine repeats the body.
+        ///   - open: Opens the part. The closure runs each time the body is sent: once per attempt, and again if a
+        ///     redirect or the engine repeats the body.
         public static func stream(
             _ name: String, fileName: String?, length: Int?, isReplayable: Bool, contentType: MediaType = .octetStream,
             open: @escaping @Sendable () throws -> any HTTPBody.Reader
@@ -104,8 +104,9 @@ extension HTTPBody {
             }
         }
 
-        /// Escapes a name as browsers do (WHATWG form encoding): quotes and line breaks are percent-encoded. So are
-        /// other control characters, which must not be in a head. All other characters stay as they are, in UTF-8.
+        /// Escapes a name as browsers do (WHATWG form encoding): quotes and line breaks are percent-encoded. Other
+        /// control characters are percent-encoded as well, because a head must not contain them. All other characters
+        /// stay as they are, in UTF-8.
         private static func escape(_ name: String) -> String {
             var escaped = ""
             for scalar in name.unicodeScalars {

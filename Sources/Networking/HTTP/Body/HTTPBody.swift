@@ -64,12 +64,13 @@ public struct HTTPBody: Sendable {
             }
     }
 
-    /// Creates a body of the bytes that `encode` returns. Use it for an encoding of your own.
+    /// Creates a body of the bytes that `encode` returns. Use this method for a custom encoding.
     ///
     /// - Parameters:
     ///   - headers: The fields that describe the encoded bytes.
-    ///   - encode: Returns the bytes. It runs once per call. An error that it throws becomes the underlying error of
-    ///     ``NetworkError/Kind/bodyNotEncodable``, unless it is a ``NetworkError`` itself.
+    ///   - encode: Returns the bytes. The closure runs once per call. If the closure throws a ``NetworkError``, the
+    ///     call ends with that error. Any other error becomes the underlying error of
+    ///     ``NetworkError/Kind/bodyNotEncodable``.
     public static func encoded(headers: HTTPHeaders, _ encode: @escaping @Sendable () throws -> Data) -> HTTPBody {
         HTTPBody(.unencoded { _ in HTTPBody(.data(try encode()), headers: []) }, headers: headers)
     }
@@ -122,8 +123,8 @@ public struct HTTPBody: Sendable {
     ///   - length: The number of bytes; nil if it is not known.
     ///   - isReplayable: Whether `open` can be called again for a retry or a redirect.
     ///   - contentType: The media type; nil for no `Content-Type`.
-    ///   - open: Opens the body. It runs each time the body is sent: once per attempt, and again if a redirect or the
-    ///     engine repeats the body.
+    ///   - open: Opens the body. The closure runs each time the body is sent: once per attempt, and again if a redirect
+    ///     or the engine repeats the body.
     public static func source(
         length: Int?, isReplayable: Bool, contentType: MediaType? = .octetStream,
         open: @escaping @Sendable () throws -> any HTTPBody.Reader

@@ -61,7 +61,7 @@ extension JSONValue: Codable {
     /// Decodes any JSON value. The decoder's key strategy does not change the names of members.
     public init(from decoder: any Decoder) throws {
         if (try? decoder.container(keyedBy: Name.self)) != nil {
-            // A dictionary, because Foundation converts the keys of keyed containers, but not those of dictionaries.
+            // Decoded as a dictionary, because Foundation does not convert the keys of dictionaries.
             self = .object(try decoder.singleValueContainer().decode([String: JSONValue].self))
         } else if var container = try? decoder.unkeyedContainer() {
             var values: [JSONValue] = []
@@ -219,9 +219,10 @@ extension JSONValue {
         }
     }
 
-    /// The value in Swift's own types: `String`, `Bool`, `Int` (`Int64` or `UInt64` if it does not fit), `Double`, and
-    /// arrays and dictionaries of these. Null members of objects are omitted. Null is `JSONValue.null` if it is the
-    /// whole value or an element of an array, because omitting an element would change the indexes of the others.
+    /// The value in Swift's own types: `String`, `Bool`, `Int` (`Int64` or `UInt64` if the number does not fit into an
+    /// `Int`), `Double`, and arrays and dictionaries of these. Null members of objects are omitted. A null that is the
+    /// whole value or an element of an array is returned as `JSONValue.null`, because omitting an element would change
+    /// the indexes of the elements after it.
     public var untyped: any Sendable {
         switch self {
         case .null: JSONValue.null

@@ -2,7 +2,7 @@ import Foundation
 
 extension HTTPRequest {
     /// Opens the body to send the request once. If the call has a ``ProgressMeter``, the reader reports the bytes to
-    /// it. Open bodies with this method in a transport of your own.
+    /// the meter. Open bodies with this method in a custom transport.
     ///
     /// - Throws: The error of the encoding or of the source.
     public func openBody() throws -> any HTTPBody.Reader {
@@ -14,8 +14,8 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// Returns the response with a body that reports its bytes to the call's ``ProgressMeter``, if there is one and the
-    /// status is a success.
+    /// Returns the response. If the call has a ``ProgressMeter`` and the status is a success, the body of the response
+    /// reports its bytes to the meter.
     func metered() -> HTTPResponse {
         guard let meter = request[option: ProgressOption.self], status.isSuccessful else { return self }
         switch content {
@@ -25,7 +25,7 @@ extension HTTPResponse {
         case .file:
             return self
         case .stream(let body):
-            // `Content-Range` counts only if the request has a `Range`; otherwise it is ignored.
+            // `Content-Range` is ignored if the request has no `Range`.
             let range = request.headers.contains(.range) ? headers.contentRange : nil
             let start = range?.first ?? 0
             let length = headers.contains(.contentEncoding) ? nil : headers.contentLength.map(Int64.init)
@@ -39,7 +39,7 @@ extension HTTPResponse {
     }
 }
 
-/// Ends a meter when the response body that it counts is released.
+/// Ends a meter when the response body that the meter counts is released.
 private final class MeterCompletion: Sendable {
     let meter: ProgressMeter
 

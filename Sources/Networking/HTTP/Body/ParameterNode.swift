@@ -20,7 +20,8 @@ struct ParameterNodeEncoder {
         return writer.node ?? .null
     }
 
-    /// Returns the node of a type that is not encoded by its own `encode(to:)`; nil for all other types.
+    /// Returns the node of a date, data, a URL or a decimal, whose own `encode(to:)` is not used. Returns nil for a
+    /// value of any other type.
     private func special(_ value: some Encodable, _ path: [any CodingKey]) throws -> ParameterNode? {
         switch value {
         case let date as Date: try strategies.dates.write(date).map { .text($0) }

@@ -1,14 +1,13 @@
 import Foundation
 
-/// The `Encoder` that a value encodes itself into. It shares its storage with its containers. `node` is built from the
-/// storage.
+/// The `Encoder` that receives a value. The encoder and its containers share one storage, from which `node` is built.
 final class ParameterWriter: Encoder {
     let strategies: URLQueryEncoder
     let codingPath: [any CodingKey]
     let userInfo: [CodingUserInfoKey: Any] = [:]
     private var content: Content?
 
-    /// The content written so far. The containers continue to write into the storage, which they share.
+    /// The content that has been written so far. The containers may still write into its storage.
     fileprivate enum Content {
         case node(ParameterNode)
         case object(KeyedStorage)
@@ -122,12 +121,13 @@ private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
         storage.set(.node(node), for: name(key))
     }
 
-    /// Writes a missing value as nil. The ``URLQueryEncoder`` decides whether to omit it when it writes the query.
+    /// Writes a missing value as nil. When the ``URLQueryEncoder`` writes the query, it decides whether to omit this
+    /// value.
     private mutating func write(_ value: (some Encodable)?, _ key: Key) throws {
         if let value { try encode(value, forKey: key) } else { encodeNil(forKey: key) }
     }
 
-    // All overloads are implemented, because the default implementation of each omits nil values.
+    // All overloads are implemented, because the default implementations omit nil values.
     mutating func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws { try write(value, key) }
     mutating func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try write(value, key) }
     mutating func encodeIfPresent(_ value: String?, forKey key: Key) throws { try write(value, key) }

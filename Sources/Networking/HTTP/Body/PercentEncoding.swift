@@ -1,7 +1,7 @@
 /// Percent-encoding of URL parts, [RFC 3986 section 2](https://www.rfc-editor.org/rfc/rfc3986#section-2).
 enum PercentEncoding {
-    /// Escapes every byte of the text except unreserved characters (letters, digits, `-`, `.`, `_`, `~`) and those in
-    /// `kept`.
+    /// Escapes every byte of the text except unreserved characters (letters, digits, `-`, `.`, `_`, `~`) and the
+    /// characters in `kept`.
     static func encode(_ text: String, keeping kept: String = "") -> String {
         if text.utf8.allSatisfy({ isUnreserved($0) }) { return text }
         var encoded: [UInt8] = []

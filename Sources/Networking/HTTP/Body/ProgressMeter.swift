@@ -20,7 +20,7 @@ public final class ProgressMeter: Sendable {
         var isCalled = false
     }
 
-    /// A meter that shows the same progress as this one.
+    /// A meter that copies its progress from this meter.
     private struct Follower: Sendable {
         weak let meter: ProgressMeter?
     }
@@ -31,12 +31,12 @@ public final class ProgressMeter: Sendable {
         var observers: [UInt64: Observer] = [:]
         var readers: [UInt64: AsyncStream<RequestProgress>.Continuation] = [:]
         var nextID: UInt64 = 0
-        /// Whether there is progress that the readers have not received. One thread at a time notifies them, so that
-        /// the newest progress arrives last.
+        /// Whether there is progress that the readers have not received. One thread at a time notifies the readers, so
+        /// that the newest progress arrives last.
         var hasChanges = false
         var isNotifying = false
         var isStream = false
-        /// The meters that show the same progress as this one.
+        /// The meters that copy their progress from this meter.
         var followers: [Follower] = []
         var isOver = false
 
@@ -62,15 +62,16 @@ public final class ProgressMeter: Sendable {
 
     /// Calls a closure on the main actor with the newest progress. The closure does not run for each change, but as
     /// often as the main queue has time for it. If bytes have already been transferred, the closure is first called
-    /// with their progress. The observation ends with the call or, if the body is read as a stream, with the body.
+    /// with the current progress. The observation ends when the call ends or, if the body is read as a stream, when the
+    /// body ends.
     @preconcurrency
     public func observe(_ action: @escaping @MainActor @Sendable (RequestProgress) -> Void) {
         observe(on: .main) { progress in MainActor.assumeIsolated { action(progress) } }
     }
 
     /// Calls a closure on a queue with the newest progress. The closure does not run for each change, but as often as
-    /// the queue has time for it. If bytes have already been transferred, the closure is first called with their
-    /// progress. The observation ends with the call or, if the body is read as a stream, with the body.
+    /// the queue has time for it. If bytes have already been transferred, the closure is first called with the current
+    /// progress. The observation ends when the call ends or, if the body is read as a stream, when the body ends.
     @preconcurrency
     public func observe(on queue: DispatchQueue, _ action: @escaping @Sendable (RequestProgress) -> Void) {
         let id = state.withLock { state in
@@ -98,16 +99,16 @@ public final class ProgressMeter: Sendable {
         state.withLock { $0.followers.removeAll { $0.meter === meter } }
     }
 
-    /// Copies the current progress of another meter. This meter's lock is held while the other meter is read.
-    /// Otherwise, if two threads copy at the same time, the older progress could replace the newer one.
+    /// Copies the current progress of another meter. This meter's lock is held while the other meter is read. Without
+    /// the lock, an older progress could replace a newer progress if two threads copied at the same time.
     private func adopt(_ other: ProgressMeter) {
         change { state in
             (state.upload, state.download) = other.state.withLock { ($0.upload, $0.download) }
         }
     }
 
-    /// The progress as an asynchronous sequence. It buffers only the newest value. It ends with the call or, if the
-    /// body is read as a stream, with the body.
+    /// The progress as an asynchronous sequence. The sequence buffers only the newest value. It ends when the call ends
+    /// or, if the body is read as a stream, when the body ends.
     public var values: AsyncStream<RequestProgress> {
         AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
             let (id, current): (UInt64?, RequestProgress) = state.withLock { state in

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The parameters of a call, with their place and format in the request. This is a short form for endpoints that would
-/// otherwise send the same values in `query` or `body`.
+/// The parameters of a call, and their place and format in the request. Use this type as a short form of an endpoint's
+/// `query` or `body`.
 ///
 /// ```swift
 /// var parameters: RequestParameters { .methodDependent(["page": 2, "size": 50]) }

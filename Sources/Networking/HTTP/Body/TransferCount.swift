@@ -26,7 +26,8 @@ struct TransferCount: Sendable {
         let elapsed = (time - mark.time) / .seconds(1)
         guard elapsed >= 0.25 else { return }
         let rate = Double(moved - mark.bytes) / elapsed
-        // The newest rate counts for 60 %, so that a displayed "time left" neither jumps nor reacts too late.
+        // The newest rate has a weight of 60 %, so that a displayed remaining time does not jump, but still adapts
+        // quickly.
         progress.bytesPerSecond = progress.bytesPerSecond.map { $0 * 0.4 + rate * 0.6 } ?? rate
         self.mark = (time, moved)
     }

@@ -1,8 +1,8 @@
 extension RequestProgress {
     /// The progress of a body's transfer in one direction.
     public struct Transfer: Hashable, Sendable {
-        /// The number of bytes transferred. It does not decrease if a retry starts at zero. It decreases only if a new
-        /// total is smaller.
+        /// The number of bytes transferred. This number does not decrease if a retry starts at zero. It decreases only
+        /// if a new total is smaller than this number.
         public var completed: Int64
         /// The expected number of bytes in total; nil if it is not known.
         public var total: Int64?

@@ -56,7 +56,8 @@ public struct URLQuery: Hashable, Sendable {
     /// Whether the query has no items and no error.
     package var isEmpty: Bool { items.isEmpty && fault == nil }
 
-    /// Appends an item. A nil value appends nothing. A number that is not finite ends the call that uses the query.
+    /// Appends an item. A nil value appends nothing. If a number is not finite, the call that uses the query ends with
+    /// an error.
     public mutating func append(_ name: String, _ value: (any LosslessStringConvertible)?) {
         guard let value else { return }
         if let number = value as? any FloatingPoint, !number.isFinite { return note(number, of: name) }
@@ -77,14 +78,14 @@ public struct URLQuery: Hashable, Sendable {
         init?(intValue: Int) { nil }
     }
 
-    /// Returns the items of one query, followed by those of another.
+    /// Returns the items of the left query, followed by the items of the right query.
     public static func + (lhs: URLQuery, rhs: URLQuery) -> URLQuery {
         var sum = URLQuery(lhs.items + rhs.items)
         sum.fault = lhs.fault ?? rhs.fault
         return sum
     }
 
-    /// Merges the query with another one, by name. For each name, all items are taken from the same query.
+    /// Merges the items of two queries by name. All items of a name are taken from one of the two queries.
     package func merging(_ other: URLQuery, _ rule: HTTPHeaders.MergeRule = .overwrite) -> URLQuery {
         let kept =
             switch rule {

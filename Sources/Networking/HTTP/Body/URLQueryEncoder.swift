@@ -2,8 +2,8 @@ public import Foundation
 
 /// Encodes a value as pairs of a name and a text, for the query of a URL and for the body of a form.
 ///
-/// The defaults suit most servers, and are those of Alamofire's `URLEncoding`: names in alphabetical order, `a[b]=` for
-/// nested members, `a[]=` for arrays, `1` and `0` for Booleans. Nil is omitted.
+/// The defaults suit most servers, and are the defaults of Alamofire's `URLEncoding`: names in alphabetical order,
+/// `a[b]=` for nested members, `a[]=` for arrays, `1` and `0` for Booleans. Nil is omitted.
 ///
 /// ```swift
 /// struct Filter: Encodable, Sendable { let tags: [String]; let isNew: Bool; let since: Date? }

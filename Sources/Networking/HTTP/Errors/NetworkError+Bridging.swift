@@ -2,7 +2,7 @@ import Foundation
 
 extension NetworkError: BridgedError {
     /// The status code if the status is rejected; otherwise the Foundation code with the same meaning, such as -1001
-    /// for a timeout. The code is 0 if Foundation has none.
+    /// for a timeout. If Foundation has no such code, the code is 0.
     var bridgedCode: Int {
         if kind == .unacceptableStatus, let status { return status.code }
         return kind.urlErrorCode?.rawValue ?? 0

@@ -13,7 +13,7 @@ extension NetworkError {
     }
 }
 
-/// Failures of the request itself, most of them before anything is sent.
+/// Failures of the request itself. Most of them occur before anything is sent.
 extension NetworkError.Kind {
     /// The request cannot be sent as it is: a bad URL, method, header or timeout.
     public static let invalidRequest = Self("invalidRequest")
@@ -22,16 +22,17 @@ extension NetworkError.Kind {
     /// The source of the request's body failed while it was opened or read, or the number of bytes that it returned
     /// differs from the length of the body.
     public static let bodyUnreadable = Self("bodyUnreadable")
-    /// No token is available for a call that needs one. The underlying error is the reason: the error of the token
+    /// No token is available for a call that needs a token. The underlying error is the reason: the error of the token
     /// refresh or of the token store, or the end of the session.
     public static let noToken = Self("noToken")
 }
 
-/// Failures before anything is sent, caused by a policy.
+/// Failures that a policy causes before anything is sent.
 extension NetworkError.Kind {
     /// The host has failed so often recently that no requests are sent to it for a while. See `CircuitBreaker`.
     public static let circuitOpen = Self("circuitOpen")
-    /// The call may use only the service's cache, which stores no response for it. See ``ResponseCache/Rule/only``.
+    /// The call may use only the service's cache, but the cache contains no response for the request. See
+    /// ``ResponseCache/Rule/only``.
     public static let notCached = Self("notCached")
 }
 
@@ -200,7 +201,7 @@ extension NetworkError.Kind {
 }
 
 extension NetworkError {
-    /// Whether the body is missing or incomplete because of this failure, if the head of a response was received.
+    /// Whether this failure causes a missing or incomplete body in a response whose head was received.
     var isAboutBody: Bool {
         let kinds: Set<Kind> = [
             .connectionLostAfterHead, .truncatedBody, .undecodableContent, .responseTooLarge, .idleTimedOut, .cancelled,

@@ -15,7 +15,8 @@ public import Foundation
 public struct NetworkError: Error {
     /// The kind of the failure.
     public var kind: Kind
-    /// The reason in words; nil if the kind is sufficient. It never contains credentials or the text of a body.
+    /// The reason as text; nil if the kind describes the failure sufficiently. The text never contains credentials or a
+    /// body.
     public var reason: String?
     /// The request as it was sent, or as it was created if it was not sent; nil if no request could be created.
     public var request: HTTPRequest?
@@ -49,8 +50,8 @@ public struct NetworkError: Error {
 }
 
 extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, LocalizedError {
-    /// One line of text: the method, host and path, the reason, the number of attempts, and why there were no more. It
-    /// contains no query, no credentials and no body.
+    /// One line of text: the method, host and path, the reason, the number of attempts, and the reason why the request
+    /// was not sent again. The text contains no query, no credentials and no body.
     public var description: String {
         let notes = [attempts > 1 ? "\(attempts) attempts" : nil, retryDecision?.description].compactMap { $0 }
         let text = notes.isEmpty ? cause : "\(cause) (\(notes.joined(separator: "; ")))"
@@ -62,7 +63,8 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, L
 
     /// A text about the failure for the user.
     public var errorDescription: String? {
-        // If a token cannot be refreshed without a network, the user is not logged out.
+        // If the refresh of the token failed because of the network, the text is about the network: the user is still
+        // logged in.
         if kind == .noToken, let cause = underlying as? NetworkError, let words = NetworkError.words[cause.kind] {
             return words
         }
@@ -112,7 +114,7 @@ extension NetworkError {
         }
     }
 
-    /// Returns the error with the request and the response, if it does not have them yet.
+    /// Returns the error. Adds the request and the response if the error does not have them yet.
     func completed(request: HTTPRequest?, response: HTTPResponse?) -> NetworkError {
         var error = self
         error.request = error.request ?? request

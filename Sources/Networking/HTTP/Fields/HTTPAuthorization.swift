@@ -3,7 +3,7 @@ import Foundation
 /// The credentials of an `Authorization` field, [RFC 9110 section
 /// 11.4](https://www.rfc-editor.org/rfc/rfc9110#section-11.4).
 ///
-/// `HTTPAuthorization(text)` parses what ``fieldValue`` returns. The descriptions of this type hide the secret.
+/// `HTTPAuthorization(text)` parses a text that ``fieldValue`` returns. The descriptions of this type hide the secret.
 public enum HTTPAuthorization: Hashable, Sendable {
     /// A bearer token (RFC 6750).
     case bearer(String)
@@ -34,7 +34,7 @@ public enum HTTPAuthorization: Hashable, Sendable {
         }
     }
 
-    /// The name of the scheme: `Bearer`, `Basic` or the custom one.
+    /// The name of the scheme: `Bearer`, `Basic` or the custom scheme.
     package var scheme: String {
         switch self {
         case .bearer: "Bearer"

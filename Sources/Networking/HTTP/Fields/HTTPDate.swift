@@ -41,7 +41,7 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
         guard (1...HTTPDate.length(ofMonth: month + 1, in: yearNumber)).contains(day), (0...9_999).contains(yearNumber)
         else { return nil }
         let days = HTTPDate.daysSince1970(year: yearNumber, month: month + 1, day: day)
-        // The leap second of the last day would be in the year 10000.
+        // A leap second after the last day of the year 9999 would be in the year 10000.
         secondsSince1970 = min(Int64(days) * 86_400 + Int64(seconds), HTTPDate.latest)
     }
 
@@ -58,7 +58,7 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
     /// The Foundation date.
     var date: Date { Date(timeIntervalSince1970: Double(secondsSince1970)) }
 
-    /// Whether the left date is earlier than the right one.
+    /// Whether the left date is earlier than the right date.
     package static func < (lhs: HTTPDate, rhs: HTTPDate) -> Bool {
         lhs.secondsSince1970 < rhs.secondsSince1970
     }

@@ -46,7 +46,8 @@ enum HTTPGrammar {
     /// Returns the text as a quoted-string.
     static func quoted(_ text: String) -> String {
         var quoted = "\""
-        // Iterates over scalars, because a quote with a combining mark is another `Character`, but is sent as a quote.
+        // Iterates over scalars, because a quote with a combining mark is not the `Character` `"`, although its first
+        // byte is a quote.
         for scalar in text.unicodeScalars {
             if scalar == "\"" || scalar == "\\" { quoted.unicodeScalars.append("\\") }
             quoted.unicodeScalars.append(scalar)

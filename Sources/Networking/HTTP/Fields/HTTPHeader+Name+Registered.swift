@@ -53,7 +53,7 @@ extension HTTPHeader.Name {
     public static let ifModifiedSince = HTTPHeader.Name("If-Modified-Since")
     /// `If-None-Match`.
     public static let ifNoneMatch = HTTPHeader.Name("If-None-Match")
-    /// `Last-Event-ID`, of server-sent events.
+    /// `Last-Event-ID`, which server-sent events use.
     public static let lastEventID = HTTPHeader.Name("Last-Event-ID")
     /// `If-Range`.
     public static let ifRange = HTTPHeader.Name("If-Range")

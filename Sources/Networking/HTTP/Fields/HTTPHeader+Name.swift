@@ -40,9 +40,9 @@ extension HTTPHeader {
 
         /// Whether values of this name are known to be credentials.
         ///
-        /// The values of all other names are treated as secrets, too, except the values of the names in ``harmless``,
-        /// such as `Accept`. Descriptions do not show a secret value. In a URL (`Location`), they hide only the secret
-        /// parts. For redirects to another origin, see ``mayLeaveOrigin``.
+        /// The values of all other names are also treated as secrets, except the values of the names in ``harmless``,
+        /// such as `Accept`. Descriptions do not show a secret value. If the value is a URL (`Location`), descriptions
+        /// hide only its secret parts. For redirects to another origin, see ``mayLeaveOrigin``.
         var isSensitive: Bool {
             HTTPHeader.Name.sensitiveNames.contains(self)
         }
@@ -71,9 +71,9 @@ extension HTTPHeader.Name {
 
     var isHarmless: Bool { HTTPHeader.Name.harmless.contains(self) }
 
-    /// Whether the name allows a redirect to another origin to send the field. Redirects also remove the fields for one
-    /// server, such as `Host` and `traceparent`. True if the value of the field is harmless, or if the request would
-    /// have another meaning without the field.
+    /// Whether a redirect to another origin may send the field. True if the name is harmless, or if the request would
+    /// have another meaning without the field. Redirects nevertheless remove the fields that are meant for one server,
+    /// such as `Host` and `traceparent`.
     var mayLeaveOrigin: Bool { isHarmless || HTTPHeader.Name.meaningful.contains(self) }
 
     /// Whether the value may identify the user, so that a stored response applies only to requests with the same value.

@@ -10,11 +10,11 @@ public struct HTTPHeader: Hashable, Sendable {
     public let value: String
     /// Whether the value is known to be a credential.
     ///
-    /// It is false for fields with unknown names, but the library hides their values, too: it shows a whole value only
-    /// if the field name is known to be harmless. By default, the library does not show such a value. In a URL, it
-    /// hides only the secret parts. A redirect to another origin removes the field, except `Idempotency-Key`, `Prefer`,
-    /// `Last-Event-ID` and `X-HTTP-Method-Override`, because the request would have another meaning without them. Set
-    /// this flag if a harmless field contains a secret in your app.
+    /// The flag is false for a field with an unknown name. Descriptions hide the value of such a field as well, because
+    /// they show a whole value only if the name is known to be harmless. If the value is a URL, descriptions hide only
+    /// its secret parts. A redirect to another origin removes fields with secret values, except `Idempotency-Key`,
+    /// `Prefer`, `Last-Event-ID` and `X-HTTP-Method-Override`, because the request would have another meaning without
+    /// them. Set this flag if a field with a harmless name contains a secret in your app.
     package let isSensitive: Bool
 
     /// Creates a field.
@@ -56,7 +56,8 @@ public struct HTTPHeader: Hashable, Sendable {
 }
 
 extension HTTPHeader {
-    /// Whether the value may identify the user: it is a credential, or its name may identify the user.
+    /// Whether the value may identify the user: the value is a credential, or values of this field name may identify a
+    /// user.
     var mayIdentifyUser: Bool { isSensitive || name.mayIdentifyUser }
 }
 

@@ -69,10 +69,11 @@ extension HTTPHeaders {
 
 extension HTTPResponse {
     /// Returns the URL of the first link with a relation, such as `next`, resolved against the URL of the request.
-    /// Returns nil if there is no such link. Links of another resource (with an `anchor` parameter) are ignored.
+    /// Returns nil if there is no such link. A link with an `anchor` parameter is ignored, because it belongs to
+    /// another resource.
     ///
-    /// The response contains this URL, which may belong to another server. The session's token and the environment's
-    /// fields are sent to their own server only.
+    /// The server chooses this URL, so the URL may belong to another server. A request to that URL contains the
+    /// session's token and the environment's fields only if they are meant for that server.
     public func link(_ relation: String) -> URL? {
         let link = headers.links.first {
             $0.relations.contains(relation.lowercased()) && $0.parameters["anchor"] == nil

@@ -5,7 +5,7 @@ extension HTTPHeaders {
     public struct RateLimit: Hashable, Sendable {
         /// The number of further requests that the server accepts in this window.
         public let remaining: Int
-        /// The time until the server accepts more requests; nil if the server does not say.
+        /// The time until the server accepts more requests; nil if the server does not send this time.
         public let reset: Duration?
 
         /// Creates a rate limit.
@@ -15,8 +15,8 @@ extension HTTPHeaders {
         }
 
         /// Parses the fields. If there are several limits, the limit with the fewest remaining requests is used. If
-        /// these numbers are equal, the limit with the longest reset time is used. Returns nil if the fields contain no
-        /// valid limit.
+        /// several limits have this number, the limit with the longest reset time is used. Returns nil if the fields
+        /// contain no valid limit.
         init?(limit: String, policy: String?) {
             let windows = policy.map { HTTPHeaders.RateLimit.items($0) } ?? []
             let statuses = HTTPHeaders.RateLimit.items(limit).compactMap { item -> HTTPHeaders.RateLimit? in
@@ -48,7 +48,7 @@ extension HTTPHeaders {
                     items.append(Item(name: name))
                 } else if let (name, number) = scanner.parameter() {
                     if items.isEmpty { items.append(Item(name: "")) }
-                    // Some servers count below zero when the limit is exceeded.
+                    // Some servers send a negative number when the limit is exceeded.
                     items[items.count - 1].numbers[name] = Int(number).map { Swift.max($0, 0) }
                 } else if let name = scanner.token() {
                     items.append(Item(name: name))

@@ -2,8 +2,9 @@ public import Foundation
 
 /// The header fields of a request or response. They are ordered, and their names are compared without regard to case.
 ///
-/// Setting a name replaces all fields of that name and keeps the position of the first one. Appending keeps the
-/// existing fields; use it for fields that may occur several times, such as `Set-Cookie`.
+/// Setting a field replaces all fields of the same name. The new field has the position of the first replaced field.
+/// Appending a field keeps the existing fields of the same name. Append fields that may occur several times, such as
+/// `Set-Cookie`.
 ///
 /// ```swift
 /// var headers: HTTPHeaders = [.accept: "application/json", "X-Tenant": "acme"]
@@ -16,7 +17,8 @@ public struct HTTPHeaders: Hashable, Sendable {
     /// Creates an empty collection.
     public init() {}
 
-    /// Creates a collection of fields, in this order. It retains all fields of the same name (RFC 9110 section 5.3).
+    /// Creates a collection of fields. The collection keeps their order, and retains all fields of the same name (RFC
+    /// 9110 section 5.3).
     public init(_ fields: some Sequence<HTTPHeader>) {
         self.fields = Array(fields)
     }
@@ -49,7 +51,8 @@ public struct HTTPHeaders: Hashable, Sendable {
         fields.contains { $0.name == name }
     }
 
-    /// Replaces all fields of the same name, at the position of the first one. Without such a field, appends the field.
+    /// Replaces all fields of the same name. The new field has the position of the first replaced field. If no field
+    /// has this name, appends the new field.
     public mutating func set(_ field: HTTPHeader) {
         guard let first = fields.firstIndex(where: { $0.name == field.name }) else { return fields.append(field) }
         fields[first] = field
@@ -85,7 +88,8 @@ public struct HTTPHeaders: Hashable, Sendable {
         fields.removeAll(where: shouldRemove)
     }
 
-    /// Merges another collection into this one, name by name. Default: values of `other` overwrite existing values.
+    /// Merges another collection into this collection, name by name. Default: values of `other` overwrite existing
+    /// values.
     public mutating func merge(_ other: HTTPHeaders, _ rule: MergeRule = .overwrite) {
         switch rule {
         case .replaceAll:
@@ -103,8 +107,8 @@ public struct HTTPHeaders: Hashable, Sendable {
         }
     }
 
-    /// Returns this collection merged with another one, name by name. Default: values of `other` overwrite existing
-    /// values.
+    /// Returns this collection merged with another collection, name by name. Default: values of `other` overwrite
+    /// existing values.
     public func merging(_ other: HTTPHeaders, _ rule: MergeRule = .overwrite) -> HTTPHeaders {
         var merged = self
         merged.merge(other, rule)
@@ -113,7 +117,7 @@ public struct HTTPHeaders: Hashable, Sendable {
 
     /// The rule by which two collections are merged.
     public enum MergeRule: Sendable {
-        /// The new collection replaces the old one completely.
+        /// The new collection replaces the old collection completely.
         case replaceAll
         /// If both collections contain a name, the new values are used.
         case overwrite
@@ -144,7 +148,7 @@ extension HTTPHeaders: ExpressibleByDictionaryLiteral, ExpressibleByArrayLiteral
 }
 
 extension HTTPHeaders: CustomStringConvertible {
-    /// The fields, one per line, with `<redacted>` in place of values and parts of URLs that may be secret.
+    /// The fields, one per line. `<redacted>` replaces values that may be secret, and the secret parts of URLs.
     public var description: String { fields.map(\.description).joined(separator: "\n") }
 }
 
@@ -162,8 +166,8 @@ extension HTTPHeaders {
         set { self[.contentType] = newValue?.description }
     }
 
-    /// The media types of `Accept`, without those that are excluded by `q=0`. Empty if the field is missing or contains
-    /// no valid media type.
+    /// The media types of `Accept`, without the types that `q=0` excludes. Empty if the field is missing or contains no
+    /// valid media type.
     public var accept: [MediaType] {
         get { HTTPHeaders.elements(of: self[.accept] ?? "").compactMap { MediaType($0) }.filter { !$0.isRefused } }
         set { self[.accept] = newValue.isEmpty ? nil : newValue.map(\.description).joined(separator: ", ") }
@@ -175,7 +179,8 @@ extension HTTPHeaders {
     private static func elements(of list: String) -> [String] {
         var elements: [[UInt8]] = [[]]
         var (isQuoted, isEscaped) = (false, false)
-        // Iterates over bytes, because a quote or comma with a combining mark is another `Character`.
+        // Iterates over bytes, because a comma or quote with a combining mark is not equal to the `Character` `,` or
+        // `"`.
         for byte in list.utf8 {
             if byte == UInt8(ascii: ","), !isQuoted {
                 elements.append([])

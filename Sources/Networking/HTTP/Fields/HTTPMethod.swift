@@ -53,7 +53,7 @@ public struct HTTPMethod: Hashable, Sendable, ExpressibleByStringLiteral, Custom
         self == .post || self == .put || self == .patch
     }
 
-    /// Whether, by definition, several identical requests have the same effect as one (RFC 9110 section 9.2.2).
+    /// Whether, by definition, several identical requests have the same effect as one request (RFC 9110 section 9.2.2).
     public var isIdempotent: Bool {
         isSafe || self == .put || self == .delete
     }

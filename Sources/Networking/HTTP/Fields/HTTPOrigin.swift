@@ -4,7 +4,7 @@ public import Foundation
 /// 4.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-4.3.1). A redirect to another origin removes credentials.
 public struct HTTPOrigin: Hashable, Sendable {
     /// The storage of an origin. It is a class, so that a copy of an origin is only a reference. An origin is created
-    /// once; policies copy it and look it up for every request.
+    /// once per URL, but policies copy it and use it as a dictionary key for every request.
     private final class Parts: Sendable {
         let scheme: String
         let host: String
@@ -29,7 +29,7 @@ public struct HTTPOrigin: Hashable, Sendable {
     public var scheme: String { parts.scheme }
     /// The host in lower case; an IPv6 address without its brackets.
     public var host: String { parts.host }
-    /// The port. If the URL contains none: 443 for `https`, otherwise 80.
+    /// The port. If the URL contains no port: 443 for `https`, otherwise 80.
     public var port: Int { parts.port }
 
     /// Returns the origin of a URL, or nil if the URL has no scheme or no host.

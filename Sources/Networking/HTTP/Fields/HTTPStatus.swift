@@ -27,7 +27,7 @@ public struct HTTPStatus: Hashable, Comparable, Sendable, ExpressibleByIntegerLi
     /// Whether the code is from 500 to 599: the server failed to fulfill a valid request.
     public var isServerError: Bool { (500..<600).contains(code) }
 
-    /// Whether the left code is less than the right one.
+    /// Whether the left code is less than the right code.
     public static func < (lhs: HTTPStatus, rhs: HTTPStatus) -> Bool {
         lhs.code < rhs.code
     }

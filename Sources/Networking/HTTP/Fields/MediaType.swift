@@ -1,7 +1,7 @@
 /// A media type, [RFC 9110 section 8.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-8.3.1), such as
 /// `text/html; charset=utf-8`.
 ///
-/// The type, the subtype and parameter names are compared without regard to case. `MediaType(text)` parses what
+/// The type, the subtype and parameter names are compared without regard to case. `MediaType(text)` parses a text that
 /// `description` returns.
 public struct MediaType: Sendable {
     /// The part before the slash, such as `text`; `*` in a media range.
@@ -66,7 +66,7 @@ public struct MediaType: Sendable {
     /// The media type without its parameters.
     public var withoutParameters: MediaType { MediaType(type, subtype) }
 
-    /// Returns the media type with this charset. It replaces an existing `charset` parameter.
+    /// Returns the media type with this charset, which replaces an existing `charset` parameter.
     func charset(_ charset: String) -> MediaType {
         let others = parameters.filter { $0.name.lowercased() != "charset" }
         return MediaType(type, subtype, parameters: others + [Parameter("charset", charset)])

@@ -2,7 +2,7 @@ import Foundation
 
 /// The host and port as a URL contains them. The host is in the form that is sent.
 ///
-/// This type parses the text of the whole URL, because Foundation loses information. It decodes the host in
+/// This type parses the text of the whole URL, because Foundation loses information. Foundation decodes the host in
 /// `host(percentEncoded:)`, ignores a port that is too large or not a number, and removes brackets even if they do not
 /// contain an IP address.
 struct URLAuthority {

@@ -19,7 +19,7 @@ extension HTTPRequest {
             self.total = total
         }
 
-        /// Returns these timeouts. Those that are nil are taken from `base`.
+        /// Returns these timeouts. Timeouts that are nil are taken from `base`.
         func over(_ base: HTTPRequest.Timeouts) -> HTTPRequest.Timeouts {
             HTTPRequest.Timeouts(
                 idle: idle ?? base.idle, connect: connect ?? base.connect, total: total ?? base.total)
@@ -31,7 +31,7 @@ extension HTTPRequest {
         /// The timeout for connecting that applies: the value that is set, or the default.
         var effectiveConnect: Duration { connect ?? Self.standardConnect }
 
-        /// The default timeouts: 60 seconds idle, 15 seconds for connecting, no total.
+        /// The default timeouts: 60 seconds idle, 15 seconds for connecting, no limit for the whole call.
         static let standard = HTTPRequest.Timeouts(idle: standardIdle, connect: standardConnect)
 
         private static let standardIdle = Duration.seconds(60)

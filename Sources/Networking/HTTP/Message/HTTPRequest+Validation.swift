@@ -7,7 +7,7 @@ extension HTTPRequest {
     ///   These parts are invalid: a method or a field name that is not a token; a field value that contains CR, LF, NUL
     ///   or another control character, or begins or ends with whitespace; a `Content-Length` or `Transfer-Encoding`
     ///   field, because the library sets these; CONNECT; a body with HEAD or TRACE; a URL that is not `http` or
-    ///   `https`, has no host or an invalid one, or has a port above 65535; an idle or connect timeout that is not
+    ///   `https`, has no host or an invalid host, or has a port above 65535; an idle or connect timeout that is not
     ///   positive.
     public func validate() throws {
         guard HTTPGrammar.isToken(method.rawValue) else { throw invalid("method", "it is not an RFC 9110 token") }

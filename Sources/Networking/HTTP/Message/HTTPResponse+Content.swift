@@ -54,7 +54,8 @@ extension HTTPResponse {
 }
 
 extension HTTPStatus {
-    /// The maximum number of bytes to keep of the body of a rejected response: 1 MiB, which is enough for an error.
+    /// The maximum number of bytes that are kept from the body of a rejected response: 1 MiB, which is enough for the
+    /// text of an error.
     static let refusedBodySize = 1 << 20
 
     /// Returns the bytes to keep of a body that is too large: none if the status is a success, otherwise the beginning.

@@ -5,7 +5,8 @@ extension HTTPResponse {
         case network
         /// The response was stored in the service's ``ResponseCache``, and nothing was sent for it.
         case cache
-        /// The response was stored in the service's ``ResponseCache``, and the server has confirmed that it is current.
+        /// The response was stored in the service's ``ResponseCache``, and the server has confirmed that the response
+        /// is current.
         case revalidated
 
         /// The source in words, for reports; nil for the network.

@@ -58,8 +58,8 @@ public struct HTTPResponse: Sendable {
         set { parts.value.source = newValue }
     }
 
-    /// The outcome of the request, if this response is a stale stored response that replaces it; otherwise nil. The
-    /// outcome is removed after the policies and the retry budget have received it.
+    /// If this response is a stale stored response that replaces the outcome of a request: that outcome. Otherwise nil.
+    /// The outcome is removed after the policies and the retry budget have received it.
     var replaced: Result<HTTPResponse, any Error>? {
         get { parts.value.replaced }
         set { parts.value.replaced = newValue }

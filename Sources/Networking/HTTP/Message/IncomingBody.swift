@@ -36,7 +36,7 @@ public struct IncomingBody: AsyncSequence, Sendable {
     ///
     /// - Parameters:
     ///   - pull: Waits for the next chunk; returns nil at the end. One reader calls it at a time.
-    ///   - abandon: Runs once when the body is released, even after its end.
+    ///   - abandon: Runs once when the body is released, even if the body has already ended.
     public init(pull: @escaping @Sendable () async throws -> Data?, abandon: @escaping @Sendable () -> Void = {}) {
         source = Source(pull: pull, abandon: abandon)
     }
@@ -109,13 +109,14 @@ public struct IncomingBody: AsyncSequence, Sendable {
 
         /// Waits for the next chunk. Returns nil at the end.
         ///
-        /// - Throws: A ``NetworkError``. If the call has already returned, the error to which the service maps it.
+        /// - Throws: A ``NetworkError``. If the call has already returned, the method throws the error to which the
+        ///   service maps the ``NetworkError``.
         public mutating func next() async throws -> Data? {
             do { return try await body.source.pull() } catch { throw await body.mapped(error) }
         }
     }
 
-    /// Returns the beginning of the body: at most `limit` bytes, and only those before an error.
+    /// Returns the beginning of the body: at most `limit` bytes. If reading fails, returns the bytes before the error.
     func beginning(upTo limit: Int) async -> Data {
         var collected = Data()
         var iterator = makeAsyncIterator()

@@ -16,7 +16,7 @@ public struct HeadersAdapter: SynchronousRequestAdapter {
     ///
     /// - Parameters:
     ///   - headers: The fields to set.
-    ///   - rule: The rule for equal names. Default: the fields of the adapter replace those of the request.
+    ///   - rule: The rule for equal names. Default: the fields of the adapter replace the fields of the request.
     public init(_ headers: HTTPHeaders, _ rule: HTTPHeaders.MergeRule = .overwrite) {
         self.headers = headers
         self.rule = rule

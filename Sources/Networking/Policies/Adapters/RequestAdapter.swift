@@ -5,18 +5,18 @@
 /// ## When it is called
 ///
 /// The pipeline calls the adapters in order, after the admission of each attempt. In each attempt, the first adapter
-/// receives the request that the endpoint describes, so a retry gets current values. The last adapter is the one of the
-/// session, which adds the token. Adapters are not called for redirects.
+/// receives the request that the endpoint describes, so the adapters compute new values for a retry. The adapter of the
+/// session runs last and adds the token. Adapters are not called for redirects.
 ///
-/// The method runs in the task of the call, on any thread. Calls run at the same time, so the method is called
-/// concurrently.
+/// The method runs in the task of the call, on any thread. Several calls can run at the same time, so the method can be
+/// called concurrently.
 ///
 /// ## What it may do
 ///
 /// An adapter may change everything about the request. A value that it sets replaces the value of the endpoint or of an
 /// earlier adapter; an adapter that provides defaults sets only the values that are absent. An adapter may call other
 /// endpoints of the same service; such a call needs no permit. To wait, an adapter uses ``withCallCancellation(_:)``,
-/// so that the end of the call ends the wait.
+/// so that the wait ends when the call ends.
 ///
 /// ## Errors
 ///

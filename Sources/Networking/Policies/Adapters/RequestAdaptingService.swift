@@ -37,7 +37,7 @@ public struct RequestAdaptingService: Sendable {
         return isSynchronous
     }
 
-    /// Runs the adapters that never wait, and skips the others.
+    /// Runs the adapters that never wait, and skips the other adapters.
     func adaptNow(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {
         for adapter in synchronous { try adapter?.adaptNow(&request, for: endpoint) }
     }

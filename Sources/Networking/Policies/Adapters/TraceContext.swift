@@ -2,7 +2,7 @@ import Foundation
 
 /// The position of a request in a distributed trace, [W3C Trace Context](https://www.w3.org/TR/trace-context/).
 ///
-/// If a server receives a `traceparent`, it sends its own requests with this value as the parent:
+/// A server that receives a `traceparent` uses this value as the parent of the requests that it sends:
 ///
 /// ```swift
 /// let parent = TraceContext(traceparent: request.headers["traceparent"], tracestate: request.headers["tracestate"])

@@ -3,10 +3,10 @@ import Foundation
 /// An adapter that sets `traceparent` and `tracestate` ([W3C Trace Context](https://www.w3.org/TR/trace-context/)), so
 /// that servers can detect which requests belong together.
 ///
-/// A call is a trace of its own, or part of the trace in ``TraceContext/current``. Each attempt of the call is a span
-/// with its own id. By default, only requests to the server of the environment get the fields. A redirect to another
-/// origin removes both fields. The adapter does not change an existing `traceparent`. Put it after adapters that change
-/// the URL.
+/// A call belongs to the trace in ``TraceContext/current``. If there is none, the call begins a new trace. Each attempt
+/// of the call is a span with a new id. By default, only requests to the server of the environment get the fields. A
+/// redirect to another origin removes both fields. The adapter does not change an existing `traceparent`. Put this
+/// adapter after adapters that change the URL.
 public struct TraceContextAdapter: SynchronousRequestAdapter {
     private let isSampled: Bool
     private let includesOtherOrigins: Bool

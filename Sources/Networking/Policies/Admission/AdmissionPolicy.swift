@@ -1,6 +1,6 @@
-/// The permit of a policy for one attempt. It is returned to the policy when the attempt is over.
+/// The permit of a policy for one attempt. The pipeline returns the permit to the policy when the attempt is over.
 public struct AdmissionPermit: Sendable {
-    // A separate heap object, because few permits have a context and all of them are copied.
+    // A separate heap object keeps the permit small: every permit is copied, but few permits have a context.
     private final class Kept: Sendable {
         let context: any Sendable
 
@@ -33,7 +33,7 @@ extension AdmissionPermit {
     public enum Outcome: Sendable {
         /// The attempt ended with a response of any status.
         case responded(HTTPResponse)
-        /// The attempt ended without a response, or with an incomplete one.
+        /// The attempt ended without a response, or with an incomplete response.
         case failed(any Error)
         /// The request was not sent.
         case notSent
@@ -57,26 +57,28 @@ extension AdmissionPermit.Outcome {
 ///
 /// ## When it is called
 ///
-/// The pipeline asks all policies for a permit before each attempt: the circuit breaker, the backoff gate,
-/// ``NetworkConfiguration/admissionPolicies``, the concurrency limit, the session. It calls ``tryEnter(_:for:)`` of
-/// each policy. If one of them returns nil, the pipeline returns the permits of the others, calls ``enter(_:for:)`` of
-/// that policy, and then tries the rest again. A waiting call holds only permits of limits. A call with the rule
+/// The pipeline asks all policies for a permit before each attempt, in this order: the circuit breaker, the backoff
+/// gate, ``NetworkConfiguration/admissionPolicies``, the concurrency limit, the session. The pipeline calls
+/// ``tryEnter(_:for:)`` of each policy. If a policy returns nil, the pipeline returns the permits of the other
+/// policies, waits in ``enter(_:for:)`` of that policy, and then calls ``tryEnter(_:for:)`` of the other policies
+/// again. While a call waits, it holds only permits of concurrency limits. A call with the rule
 /// ``ResponseCache/Rule/only`` sends nothing and needs no permit.
 ///
 /// The pipeline returns each permit exactly once with ``leave(_:_:)``, in the opposite order, as soon as the response
-/// is received and before it is validated. It returns the permit of a file download when the file is complete. If a
-/// stale stored response replaces an error, the policies receive the error.
+/// is received and before it is validated. For a download to a file, the pipeline returns the permit when the file is
+/// complete. If a stale stored response replaces an error, the policies receive the error.
 ///
 /// `tryEnter` and `enter` run in the task of the call. All three methods are called on any thread, several at a time.
 ///
 /// ## What it may do
 ///
 /// A policy counts, waits, or throws. It must not block the thread. `enter` waits with ``withCallCancellation(_:)`` or
-/// ``NetworkClock/wait(for:)``, which end with the call; a deadline and a reset do not cancel the task.
+/// ``NetworkClock/wait(for:)``, which stop waiting when the call ends. This is necessary because a deadline and a reset
+/// do not cancel the task.
 ///
 /// ## Errors
 ///
-/// An error of `tryEnter` or `enter` ends the attempt before anything is sent, and goes to the error handlers.
+/// An error of `tryEnter` or `enter` ends the attempt before anything is sent. The error handlers receive the error.
 ///
 /// ## Example
 ///
@@ -98,13 +100,13 @@ extension AdmissionPermit.Outcome {
 /// }
 /// ```
 public protocol AdmissionPolicy: ResetParticipant {
-    /// Admits the request at once, or returns nil if it must wait. A policy with a queue returns nil while other
-    /// requests wait.
+    /// Admits the request at once, or returns nil if the request must wait. A policy with a queue returns nil while
+    /// other requests wait.
     ///
     /// - Throws: The reason why the request must not be sent at all.
     func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit?
     /// Waits until the request may be sent. Wait with ``withCallCancellation(_:)`` or ``NetworkClock/wait(for:)``,
-    /// which end with the call. The deadline of the call and a reset do not cancel the task.
+    /// which stop waiting when the call ends. This is necessary because a deadline and a reset do not cancel the task.
     ///
     /// - Throws: The reason why the request must not be sent at all.
     func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit
@@ -128,11 +130,11 @@ extension RequestSettings {
     public enum Admission: Hashable, Sendable {
         /// The request waits for its permit.
         case required
-        /// The request needs no permit of a ``ConcurrencyLimit`` and does not count there.
+        /// The request needs no permit of a ``ConcurrencyLimit``, and the limit does not count it.
         case unlimited
         /// The request is part of a token refresh: it needs no permit, carries no token, waits for no refresh and
-        /// starts none. The library marks the calls that a refresh makes. Set this value yourself if a refresh makes
-        /// calls in a task of its own.
+        /// starts no refresh. The library marks the calls that a refresh makes. Set this value yourself if a refresh
+        /// makes calls in an unstructured task.
         case refresh
     }
 

@@ -2,8 +2,9 @@
 /// another.
 ///
 /// The gate closes for an origin after a 429 or 503 response with `Retry-After`, and after a response whose `RateLimit`
-/// field says that no requests remain. It opens when the time has passed. Requests wait meanwhile, unless the wait
-/// would exceed their total deadline. A token refresh never waits. Use one gate for all services of a server.
+/// field says that no requests remain. The gate opens when the requested time has passed. Requests wait until then. A
+/// request whose deadline is earlier ends at once. A token refresh never waits. Use one gate for all services of a
+/// server.
 public final class BackoffGate: StagedAdmissionPolicy {
     /// A change of a gate for an origin.
     public enum Event: Hashable, Sendable {
@@ -24,8 +25,8 @@ public final class BackoffGate: StagedAdmissionPolicy {
     /// Creates a gate.
     ///
     /// - Parameters:
-    ///   - longest: The longest time for which the gate stays closed after one response. A longer time is reduced to
-    ///     this one. With zero, the gate never closes. Default: 60 seconds.
+    ///   - longest: The longest time for which the gate stays closed after one response. If a response requests a
+    ///     longer time, `longest` is used. If `longest` is zero, the gate never closes. Default: 60 seconds.
     ///   - clock: The clock that measures the time.
     public init(longest: Duration = .seconds(60), clock: NetworkClock = .continuous) {
         self.longest = longest

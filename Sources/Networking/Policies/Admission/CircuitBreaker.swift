@@ -4,9 +4,9 @@
 /// For each origin, the breaker is in one of three states. Closed: requests are sent. Open: requests end at once with
 /// ``NetworkError/Kind/circuitOpen``. Half open: after the pause, one request is sent as a probe. Its outcome closes or
 /// opens the breaker. Failures are responses with status 500 and above, refused and lost connections, timeouts, failed
-/// handshakes, and incomplete or malformed responses. Responses below 400 are successes. Responses of 400 to 499,
-/// cancelled calls, an unavailable network and requests that were not sent count as neither. A token refresh is always
-/// sent. Use one breaker for all services of a server.
+/// handshakes, and incomplete or malformed responses. Responses with status below 400 are successes. Responses with
+/// status 400 to 499, cancelled calls, an unavailable network and requests that were not sent count neither as failures
+/// nor as successes. A token refresh is always sent. Use one breaker for all services of a server.
 public final class CircuitBreaker: StagedAdmissionPolicy {
     /// The settings of a breaker.
     package struct Configuration: Hashable, Sendable {
@@ -123,8 +123,8 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         try tryEnter(request, for: endpoint) ?? AdmissionPermit()
     }
 
-    /// Counts the outcome of the request. If the host redirected to another origin, this counts as a success of
-    /// the host, and the final outcome counts for the other origin.
+    /// Counts the outcome of the request. If the host redirected the request to another origin, the redirect counts as
+    /// a success of the host, and the outcome counts for the other origin.
     public func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         guard let origin = permit.origin else { return }
         let admission = permit.context as? Admission ?? Admission(isProbe: false, openings: 0)

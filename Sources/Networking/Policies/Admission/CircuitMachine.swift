@@ -1,4 +1,4 @@
-/// The state of a ``CircuitBreaker`` for one origin. It is a value; the caller passes the time.
+/// The state of a ``CircuitBreaker`` for one origin. It is a value without a clock: the caller passes the current time.
 package struct CircuitMachine: Sendable {
     /// The decision about a request.
     package enum Answer: Equatable, Sendable {
@@ -49,7 +49,7 @@ package struct CircuitMachine: Sendable {
     package var isClosed: Bool { phase == .closed }
 
     /// Returns whether the machine may be removed. A closed machine may be removed if its counts have expired, an open
-    /// one if it has been ready for a probe for the length of the window, and a half-open one if no probe is in
+    /// machine if it has been ready for a probe for the length of the window, and a half-open machine if no probe is in
     /// progress.
     package func isIdle(at now: Duration) -> Bool {
         switch phase {

@@ -16,7 +16,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
 
         var isIdle: Bool { active == 0 && lines.isEmpty }
 
-        /// Returns the next waiter: the first one of those with the highest priority.
+        /// Returns the next waiter: the first waiter with the highest priority.
         func next(at origin: HTTPOrigin) -> Candidate? {
             guard let priority = lines.keys.max(), let number = lines[priority]?.first else { return nil }
             return Candidate(priority: priority, number: number, origin: origin)
@@ -79,7 +79,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
     /// The number of requests that wait for a permit.
     public var waiterCount: Int { state.withLock { $0.waiting } }
 
-    /// Returns a permit if one is free and no other request waits for it. Otherwise returns nil.
+    /// Returns a permit if a permit is free and no other request waits for it. Otherwise returns nil.
     public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? {
         guard let origin = origin(request) else { return AdmissionPermit() }
         return state.withLock { takePermit(at: origin, &$0) } ? AdmissionPermit(for: origin) : nil
@@ -117,13 +117,13 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         guard let origin = permit.origin else { return }
         var freed = origin
         while let next = nextWaiter(freeing: freed) {
-            // A waiter that was cancelled cannot be settled: its permit goes to the next one.
+            // A waiter that was cancelled cannot be settled: its permit goes to the next waiter.
             if next.waiter.settle(.success(())) { return }
             freed = next.origin
         }
     }
 
-    /// Takes a permit if one is free and no request waits for it.
+    /// Takes a permit if a permit is free and no request waits for it.
     private func takePermit(at origin: HTTPOrigin, _ state: inout State) -> Bool {
         guard state.active < total ?? .max else { return false }
         var host = state.hosts[origin] ?? Host()
@@ -177,8 +177,8 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
     }
 
     /// Returns the origin of the waiter that gets the next permit. Only waiters of hosts with a free permit are
-    /// considered. The waiter with the highest priority comes first; if there are several, the one that has waited
-    /// longest.
+    /// considered. The waiter with the highest priority comes first. If several waiters have this priority, the waiter
+    /// that has waited longest comes first.
     private func mostUrgent(_ state: inout State) -> HTTPOrigin? {
         while let candidate = state.candidates.popSmallest() {
             guard let host = state.hosts[candidate.origin], host.active < limit,
@@ -211,7 +211,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
 extension ConcurrencyLimit {
     /// A copy of the state of a limit, for checks.
     package struct Contents: Sendable {
-        /// The next waiter of a host, as the limit has noted it.
+        /// A candidate for the next permit: the next waiter of a host.
         package struct Candidate: Hashable, Sendable {
             package let priority: HTTPRequest.Priority
             package let number: UInt64

@@ -1,4 +1,4 @@
-/// The state of a ``BackoffGate`` for one origin. It is a value; the caller passes the time.
+/// The state of a ``BackoffGate`` for one origin. It is a value without a clock: the caller passes the current time.
 package struct GateMachine: Sendable {
     /// The time at which the gate opens.
     private(set) var opening = Duration.zero

@@ -1,7 +1,7 @@
 extension HTTPRequest {
     /// The urgency of a request that waits for a permit: ``RequestSettings/priority``.
     ///
-    /// Of the requests that wait for a ``ConcurrencyLimit``, the one with the highest priority is admitted first.
+    /// Of the requests that wait for a ``ConcurrencyLimit``, the request with the highest priority is admitted first.
     /// Requests with the same priority are admitted in the order of their arrival.
     public struct Priority: Hashable, Comparable, Sendable {
         /// The value. A higher value is more urgent.
@@ -20,7 +20,7 @@ extension HTTPRequest {
         /// value is 10.
         public static let high = HTTPRequest.Priority(10)
 
-        /// Whether the left priority is less urgent than the right one.
+        /// Whether the left priority is less urgent than the right priority.
         public static func < (lhs: HTTPRequest.Priority, rhs: HTTPRequest.Priority) -> Bool {
             lhs.rawValue < rhs.rawValue
         }

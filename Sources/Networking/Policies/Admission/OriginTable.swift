@@ -1,5 +1,5 @@
-/// The values of a policy for each origin. Expired values are removed when new origins are added, so that a client of
-/// many hosts retains only the recent ones.
+/// The values of a policy for each origin. Expired values are removed when new origins are added, so that a client that
+/// uses many hosts retains only the values of recent hosts.
 struct OriginTable<Value: Sendable>: Sendable {
     private var values: [HTTPOrigin: Value] = [:]
     /// The number of values at which expired values are removed. It is twice the number of values that the last removal

@@ -4,7 +4,7 @@
 /// wait for the transfer of another call.
 package final class Permit: TransferPermit {
     fileprivate struct Holding: Sendable {
-        /// One permit for each policy. Empty after they have been released.
+        /// One permit for each policy. Empty after the permits have been released.
         var permits: [AdmissionPermit?] = []
         /// The policies. They are removed with the permits, because a stored response may retain its request's permit.
         var policies: [any AdmissionPolicy] = []
@@ -33,9 +33,9 @@ package final class Permit: TransferPermit {
         self.holding = Locked(holding)
     }
 
-    /// Enters every policy. While the request waits for a policy that is not a limit, it holds no permit. It waits for
-    /// limits in one fixed order, and keeps the permits of limits that it already has. A request of a token refresh
-    /// enters no policy.
+    /// Enters every policy. While the request waits for a policy that is not a limit, it holds no permit. The request
+    /// waits for limits in a fixed order, and keeps the permits of limits that it already has. A request of a token
+    /// refresh enters no policy.
     ///
     /// - Parameter noteWait: Called with each policy that the request must wait for.
     package static func enter(
@@ -56,7 +56,7 @@ package final class Permit: TransferPermit {
     }
 
     /// Enters every policy as ``enter(_:_:for:noteWait:)`` does, but does not wait. Few calls have to wait, and the
-    /// others need no asynchronous function.
+    /// other calls need no asynchronous function.
     static func ask(
         _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint
     ) throws -> Decision {
@@ -84,7 +84,7 @@ package final class Permit: TransferPermit {
 
         fileprivate var holding: Holding { Holding(permits: permits, policies: policies) }
 
-        /// Waits until every policy has been entered. Call it after one of them has refused the request.
+        /// Waits until every policy has been entered. Call this method after a policy has refused the request.
         func permit(_ noteWait: (any AdmissionPolicy) -> Void) async throws -> Permit {
             var entry = self
             repeat {
@@ -99,7 +99,7 @@ package final class Permit: TransferPermit {
 
         /// Enters the policies that have not been entered yet.
         ///
-        /// - Returns: Whether all policies have been entered. If one refused the request, every permit has been
+        /// - Returns: Whether all policies have been entered. If a policy refused the request, every permit has been
         ///   returned.
         fileprivate mutating func enterAll() throws -> Bool {
             do {
@@ -150,7 +150,8 @@ package final class Permit: TransferPermit {
         }
     }
 
-    /// Returns every permit to its policy, in the opposite order of entry, unless that has already happened.
+    /// Returns every permit to its policy, in the opposite order of entry. Does nothing if the permits have already
+    /// been returned.
     package func release(_ outcome: AdmissionPermit.Outcome) {
         take().leave(outcome)
     }
@@ -195,7 +196,7 @@ package final class Permit: TransferPermit {
 
 extension AdmissionPolicy {
     /// The position of a limit in the order in which limits are reserved. A value type has no identity, so it comes
-    /// after the others.
+    /// after the other limits.
     fileprivate var lockOrder: UInt {
         type(of: self) is AnyClass ? UInt(bitPattern: ObjectIdentifier(self as AnyObject)) : .max
     }

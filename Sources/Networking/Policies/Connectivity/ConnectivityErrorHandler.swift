@@ -1,9 +1,10 @@
 /// An error handler for calls that failed because there was no connection. It waits until the network is reachable,
 /// and then requests a retry.
 ///
-/// The handler never delays a first attempt, because reachability is only a hint. The wait ends with the deadline of
-/// the call, its cancellation or a reset. Put the handler after the handler of the token and before
-/// ``RetryErrorHandler``, so that no retry is spent while there is no network.
+/// The handler never delays a first attempt, because reachability is only a hint. The wait ends if the deadline of the
+/// call passes, if the call is cancelled, or if the service is reset. Put the handler after
+/// ``UnauthorizedErrorHandler`` and before ``RetryErrorHandler``, so that ``RetryErrorHandler`` uses no retries while
+/// there is no network.
 ///
 /// ```swift
 /// let profiles = ProfileService(environment: environment, authorizedBy: session) {
@@ -69,8 +70,9 @@ public struct ConnectivityErrorHandler: ErrorHandler {
             && !reachability.isReachable
     }
 
-    /// Returns the pause before a retry: zero before the first one, then one second, doubled each time up to 32
-    /// seconds. The pause is necessary because the system may report that a network is reachable when it is not.
+    /// Returns the pause before a retry: zero before the first retry, one second before the second retry, and then
+    /// twice the previous pause, up to 32 seconds. The pause is necessary because the system may report that a network
+    /// is reachable although it is not.
     private static func pause(after retries: Int) -> Duration {
         retries == 0 ? .zero : .seconds(1 << min(retries - 1, 5))
     }

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A probe that sends an HTTP request to a server to find out whether it is reachable. It also detects a captive
-/// portal, such as in a hotel or a train.
+/// A probe that sends an HTTP request to a server to find out whether the server is reachable. It also detects a
+/// captive portal, such as in a hotel or a train.
 ///
 /// Request a resource with a status that a portal does not imitate, for example 204.
 ///

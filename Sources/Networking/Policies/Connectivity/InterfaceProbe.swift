@@ -11,9 +11,9 @@ import Foundation
 /// A probe that examines the network interfaces of the machine. The network is reachable if an interface other than the
 /// loopback is up and has an address; IPv6 link-local addresses do not count.
 ///
-/// If there are several such interfaces, the one with the default route determines the kind of network. A default route
-/// is not required, because a container may have none. The probe costs a few system calls and sends nothing, so it
-/// cannot detect whether a server responds.
+/// If there are several such interfaces, the interface with the default route determines the kind of network. A default
+/// route is not required, because a container may have no default route. The probe costs a few system calls and sends
+/// nothing, so it cannot detect whether a server responds.
 public struct InterfaceProbe: ReachabilityProbe {
     /// Creates a probe.
     public init() {}
@@ -47,7 +47,8 @@ public struct InterfaceProbe: ReachabilityProbe {
     }
 
     /// Returns the status for interfaces that are up and have an address. The first interface with a default route
-    /// determines it. Without a default route, any other interface is preferred to a cellular one.
+    /// determines the status. Without a default route, an interface of any other kind is preferred to a cellular
+    /// interface.
     static func status(
         ofInterfacesNamed names: [String], leadingFirst leading: [String] = [],
         kind: (String) -> ReachabilityStatus.Interface = { NetworkInterface.kind(of: $0) }

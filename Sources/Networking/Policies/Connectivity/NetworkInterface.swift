@@ -5,8 +5,8 @@ enum NetworkInterface {
     /// The folder in which Linux describes its interfaces.
     static let systemFolder = URL(fileURLWithPath: "/sys/class/net")
 
-    /// Returns the kind of network of an interface. The system's files determine the kind, or else the interface's
-    /// name.
+    /// Returns the kind of network of an interface. The system's files determine the kind. If they do not show the
+    /// kind, the interface's name determines it.
     static func kind(of name: String, in folder: URL = systemFolder) -> ReachabilityStatus.Interface {
         #if os(Linux)
             if let kindFromSystemFiles = kindFromSystemFiles(of: name, in: folder) { return kindFromSystemFiles }
@@ -18,8 +18,8 @@ enum NetworkInterface {
         ["pdp_ip", "rmnet", "wwan"].contains { name.hasPrefix($0) }
     }
 
-    /// Returns the kind of network from the files of Linux: the wireless folders, the device type, and whether there
-    /// is a device. Returns nil if the files do not show it.
+    /// Returns the kind of network from the files of Linux: the wireless folders, the device type, and whether there is
+    /// a device. Returns nil if the files do not show the kind.
     private static func kindFromSystemFiles(of name: String, in folder: URL) -> ReachabilityStatus.Interface? {
         let device = folder.appendingPathComponent(name)
         func has(_ entry: String) -> Bool {

@@ -1,5 +1,5 @@
 /// An object that runs a probe, one check at a time, and publishes changes of the status. It holds no reference to the
-/// service, so that the release of the service ends the checks.
+/// ``ReachabilityService``, so that the service can be released while checks run.
 final class ReachabilityChecker: Sendable {
     /// Whether the current task runs a probe. Calls that the probe makes do not wait for the network.
     @TaskLocal static var isLooking = false
@@ -7,7 +7,7 @@ final class ReachabilityChecker: Sendable {
     let probe: any ReachabilityProbe
     /// The broadcaster of the status. It publishes only changes.
     let statuses: Broadcaster<ReachabilityStatus>
-    /// The broadcaster of the result of each check. It publishes unchanged results, too.
+    /// The broadcaster of the result of each check. It also publishes unchanged results.
     let looks = Broadcaster<ReachabilityStatus>()
     private let limit: Duration
     private let clock: NetworkClock
@@ -25,9 +25,9 @@ final class ReachabilityChecker: Sendable {
         self.clock = clock
     }
 
-    /// Runs a check. Callers that arrive during a check share it. A check belongs to no call: a caller that is
-    /// cancelled ends only its own wait, and neither a deadline nor a cancellation ends the check or changes its
-    /// result.
+    /// Runs a check. Callers that arrive during a check wait for that check. A check does not belong to a call: if a
+    /// caller is cancelled, only the wait of this caller ends. Deadlines and cancellations do not end the check, and do
+    /// not change its result.
     func look() async throws -> ReachabilityStatus {
         let wait = Settlement<ReachabilityStatus>()
         begin().observe { wait.settle($0) }
@@ -53,7 +53,8 @@ final class ReachabilityChecker: Sendable {
         return look
     }
 
-    /// Ends a check with its result, or abandons it. The next check may begin.
+    /// Ends a check with its result, or with ``ReachabilityStatus/unknown`` if the check is abandoned. The next check
+    /// may then begin.
     private func end(_ look: Settlement<ReachabilityStatus>, with found: ReachabilityStatus) {
         let isRunning = running.withLock { running in
             guard running?.id == look.id else { return false }

@@ -1,9 +1,9 @@
 /// An object that runs checks repeatedly until it is cancelled.
 final class ReachabilityPoller: Sendable {
     private struct State: Sendable {
-        /// The pause between two checks. It is settled when it is over.
+        /// The pause between two checks. Settled when the pause is over.
         var pause: Settlement<Void>?
-        /// Whether a change was reported since the last check began.
+        /// Whether a check was requested after the last check began.
         var isCheckRequested = false
     }
 

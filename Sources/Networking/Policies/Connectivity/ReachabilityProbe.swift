@@ -20,14 +20,15 @@ public protocol ReachabilityProbe: Sendable {
     var isExpensive: Bool { get }
     /// Whether the user wants less traffic on the network: Low Data Mode.
     var isConstrained: Bool { get }
-    /// Registers a closure. The probe calls it, from any thread, when a new check is useful before the interval ends.
+    /// Registers a closure. The probe calls the closure, from any thread, when a new check is useful before the
+    /// interval ends.
     func onChange(_ wake: @escaping @Sendable () -> Void)
 }
 
 extension ReachabilityProbe {
-    /// False, because most systems do not report it.
+    /// False, because most systems do not report whether a network is expensive.
     public var isExpensive: Bool { false }
-    /// False, because most systems do not report it.
+    /// False, because most systems have no Low Data Mode.
     public var isConstrained: Bool { false }
     /// Returns the status of the interfaces of the system.
     public func quickStatus() -> ReachabilityStatus { InterfaceProbe().quickStatus() }

@@ -35,7 +35,7 @@ public final class ReachabilityService: Sendable {
     ///   - interval: The time between two checks, at least one millisecond. Default: 5 seconds.
     ///   - intervalWhileDown: The time between two checks while the network cannot be reached, at most `interval`.
     ///     Default: 1 second.
-    ///   - timeout: The maximum duration of a check. A check that takes longer is abandoned, and the next one begins
+    ///   - timeout: The maximum duration of a check. A check that takes longer is abandoned, and the next check begins
     ///     after the interval. Default: 30 seconds.
     ///   - clock: The clock that measures the intervals and the timeout.
     public init(
@@ -49,7 +49,7 @@ public final class ReachabilityService: Sendable {
         probe.onChange { [weak self] in self?.state.withLock { $0.poller }?.checkNow() }
     }
 
-    /// Creates a service that connects to a host. Without a host, the service ignores the port. It then uses the path
+    /// Creates a service that connects to a host. If `host` is nil, the service ignores the port: it uses the path
     /// monitor (`PathProbe`) on Apple platforms, and examines the interfaces of the machine on Linux.
     public convenience init(
         host: String? = nil, port: UInt16 = 443, interval: Duration = .seconds(5),
@@ -83,8 +83,8 @@ public final class ReachabilityService: Sendable {
     /// Whether the network is in Low Data Mode. False on Linux. A change of this property alone is not published.
     public var isConstrained: Bool { checker.probe.isConstrained }
 
-    /// Whether the current task runs a probe. A call that a probe makes must not wait for the network, because it would
-    /// wait for itself.
+    /// Whether the current task runs a probe. A call that a probe makes must not wait for the network, because the call
+    /// would wait for the probe, and the probe waits for the call.
     static var isProbing: Bool { ReachabilityChecker.isLooking }
 
     /// Starts monitoring: checks at once, then at the interval. A second start has no effect.
@@ -118,7 +118,7 @@ public final class ReachabilityService: Sendable {
         let timer = limit.map { limit in
             clock.schedule(at: clock.now() + limit) { isReachable.settle(.success(false)) }
         }
-        // Only new checks count, not the status of an earlier one.
+        // Only new checks count. The status of an earlier check does not count.
         let token = checker.looks.observe(on: nil) { if $0.isReachable { isReachable.settle(.success(true)) } }
         let running = state.withLock { $0.poller }
         change { $0.waiting += 1 }

@@ -2,12 +2,12 @@ import Foundation
 
 /// The interfaces that lead out of the local network, according to the routing tables of the system.
 struct RoutingTable {
-    /// The interfaces with a default route, the preferred one first.
+    /// The interfaces with a default route. The preferred interface is first.
     let defaultInterfaces: [String]
 
     #if os(Linux)
         /// The routing tables of the calling thread's network namespace. In a container, this namespace can differ from
-        /// the one in which the process began.
+        /// the namespace in which the process began.
         static var current: RoutingTable {
             func table(_ name: String) -> String {
                 (try? String(contentsOfFile: "/proc/thread-self/net/\(name)", encoding: .utf8)) ?? ""

@@ -23,8 +23,8 @@ public struct TCPConnectionProbe: ReachabilityProbe {
     /// - Parameters:
     ///   - host: A name, or an IPv4 or IPv6 address.
     ///   - port: The port. Default: 443.
-    ///   - timeout: The maximum time for connecting to each address of the host. Name resolution has the time limit of
-    ///     the resolver of the system. Default: 5 seconds.
+    ///   - timeout: The maximum time for connecting to each address of the host. For name resolution, the time limit of
+    ///     the system's resolver applies. Default: 5 seconds.
     public init(host: String, port: UInt16 = 443, timeout: Duration = .seconds(5)) {
         self.host = host
         self.port = port

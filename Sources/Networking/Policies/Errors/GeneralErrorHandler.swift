@@ -6,9 +6,9 @@ import Foundation
 /// If the status is not acceptable, the handler uses the first of these that is not nil:
 /// `endpoint.error(for: ProblemDetails)` if the response contains problem details, `endpoint.error(for: HTTPStatus)`,
 /// the server error of a ``TypedEndpoint`` (``ServerFailure``), and the general errors for 401, 403 and 404. If there
-/// is no response, or if its status is acceptable, it uses `endpoint.error(for: URLError.Code)`, then the general
-/// errors for a missing connection, timeouts and cancellation. An error without a mapping, and an error that an earlier
-/// handler has already mapped, are passed on unchanged.
+/// is no response, or if its status is acceptable, the handler uses `endpoint.error(for: URLError.Code)`, then the
+/// general errors for a missing connection, timeouts and cancellation. An error without a mapping, and an error that an
+/// earlier handler has already mapped, are passed on unchanged.
 public struct GeneralErrorHandler: ErrorHandler, ErrorMapper {
     /// Creates a handler.
     public init() {}

@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The failures that every app reports to its users. A service maps errors to this type unless the endpoint or the app
-/// has an error of its own. A failure that has no case here remains a ``NetworkError``.
+/// The failures that every app reports to its users. A service maps an error to this type, unless the endpoint or the
+/// app maps it to another error. A failure for which this type has no code remains a ``NetworkError``.
 ///
 /// ```swift
 /// do {
@@ -9,7 +9,7 @@ public import Foundation
 /// } catch GeneralRequestError.notFound {
 ///     showEmptyPage()
 /// } catch let error as GeneralRequestError {
-///     show(error.errorDescription, error.recoverySuggestion)  // for the person with the phone
+///     show(error.errorDescription, error.recoverySuggestion)  // for the user
 ///     log("\(error)")                                         // noAuth: GET api.example.com/users/7: 401 Unauthorized
 /// }
 /// ```
@@ -36,7 +36,7 @@ public struct GeneralRequestError: Error, Sendable {
 
     /// The kind of failure.
     public let code: Code
-    /// The failure with its request, response and underlying error. Nil if the app created the error without one.
+    /// The failure with its request, response and underlying error. Nil if the app created the error without a cause.
     public internal(set) var cause: NetworkError?
 
     /// Creates an error.
@@ -135,7 +135,7 @@ extension GeneralRequestError: BridgedError {
 }
 
 extension Error {
-    /// Returns the error with its network error changed. An error of the app is returned unchanged.
+    /// Returns the error after `change` has changed its network error. Returns an error of the app unchanged.
     func changingCause(_ change: (inout NetworkError) -> Void) -> any Error {
         switch self {
         case var known as NetworkError:

@@ -1,6 +1,7 @@
 public import Foundation
 
-/// A failure with the server's own error, decoded from the error response, and the network error of the response.
+/// A failure that contains the server's error, which was decoded from the error response, and the ``NetworkError`` of
+/// the response.
 ///
 /// ```swift
 /// } catch let error as ServerFailure<LoginError> where error.status == .unprocessableContent {

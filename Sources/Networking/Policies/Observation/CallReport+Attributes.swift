@@ -4,7 +4,7 @@ import Foundation
 /// version 1.23 and later.
 extension CallReport {
     /// The attributes of the call as one span: the method, the URL without secrets, the template, the server, the
-    /// status, the number of resends, and the kind of error with which it ended.
+    /// status, the number of resends, and the kind of error with which the call ended.
     public var attributes: [String: JSONValue] {
         var attributes = attempts.last?.attributes(redaction: .standard) ?? [:]
         if let endpoint { attributes["url.template"] = .string(endpoint.urlTemplate) }

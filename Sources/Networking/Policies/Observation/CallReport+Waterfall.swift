@@ -1,8 +1,8 @@
 import Foundation
 
 extension CallReport {
-    /// The call as text: a line for the call, then a line for each attempt with a bar for its time, its status, its
-    /// duration and notes.
+    /// The call as text. The first line describes the call. Each further line describes one attempt: a bar that shows
+    /// when the attempt ran, its status, its duration and notes.
     ///
     /// In a bar, `.` means waiting for a permit and a token, `=` sending and waiting for the first byte, and `#`
     /// receiving. If the engine does not report the first byte, `=` also includes receiving.

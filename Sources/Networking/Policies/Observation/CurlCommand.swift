@@ -26,7 +26,8 @@ extension HTTPRequest {
         return body.source.map { "\($0) | \(command)" } ?? command
     }
 
-    /// Returns the header fields for the command. A name without a value stops curl from adding its own field.
+    /// Returns the header fields for the command. If a line contains only a name and a colon, curl does not add a
+    /// default field of this name.
     private func curlFields(_ redaction: Redaction) -> [String] {
         let headers = allHeaders
         var lines = headers.map { field in
@@ -56,7 +57,7 @@ private struct BodyArguments {
     init(_ request: HTTPRequest, _ redaction: Redaction) {
         let body = request.body
         guard !body.isEmpty else {
-            // This makes curl send a body length of zero, as the library does.
+            // With this argument, curl sends `Content-Length: 0`, as the library does.
             if [.post, .put, .patch].contains(request.method) {
                 argument = "--data-raw ''"
                 if !request.allHeaders.contains(.contentType) { argument = "--header 'Content-Type:' --data-raw ''" }

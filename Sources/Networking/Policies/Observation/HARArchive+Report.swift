@@ -110,7 +110,7 @@ extension HARArchive.Pair {
 }
 
 extension HARArchive.PostData {
-    /// The maximum length in bytes of a recorded body with files.
+    /// The maximum length, in bytes, of a recorded body that is read from files.
     private static let fileLimit = 16 << 20
 
     init?(_ body: HTTPBody, _ type: MediaType?, _ redaction: Redaction) {

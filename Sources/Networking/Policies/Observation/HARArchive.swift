@@ -49,7 +49,7 @@ public struct HARArchive: Codable, Sendable, Hashable {
         package var version = "1"
     }
 
-    /// One exchange: a request of the redirect chain of an attempt.
+    /// One exchange: a request of an attempt, or a request that follows a redirect, and the response.
     package struct Entry: Codable, Sendable, Hashable {
         /// The time at which the exchange began, in ISO 8601.
         package var startedDateTime: String

@@ -20,7 +20,8 @@ public final class HARRecorder: RequestObserver {
     ///
     /// - Parameters:
     ///   - redaction: Determines what is recorded. Default: ``Redaction/standard``.
-    ///   - limit: The maximum number of exchanges. If there are more, the oldest ones are removed. Default: 1,000.
+    ///   - limit: The maximum number of exchanges. If there are more exchanges, the oldest exchanges are removed.
+    ///     Default: 1,000.
     public init(redaction: Redaction = .standard, limit: Int = 1_000) {
         self.redaction = redaction
         self.limit = max(limit, 1)

@@ -9,8 +9,8 @@ public import Foundation
 /// let redaction = Redaction.standard.allowing(headers: ["X-Tenant"], query: ["page", "sort"], fields: ["name"])
 /// ```
 ///
-/// The path is shown: put no secret there. A field that is marked as sensitive (`Authorization`, cookies,
-/// `isSensitive: true`) is shown by ``revealed`` only.
+/// The path is shown, so do not put secrets into the path. A field that is marked as sensitive (`Authorization`,
+/// cookies, `isSensitive: true`) is shown by ``revealed`` only.
 public struct Redaction: Sendable {
     /// The names whose values are shown.
     enum Names<Name: Hashable & Sendable>: Sendable {
@@ -38,8 +38,8 @@ public struct Redaction: Sendable {
     enum Bodies: Sendable {
         /// The length and the media type of the body.
         case hidden
-        /// All names in a JSON document or a form, and values whose names are in this set. For other bodies, the length
-        /// and the media type.
+        /// For a JSON document or a form: all names, and the values whose names are in this set. For other bodies: the
+        /// length and the media type.
         case fields(Set<String>)
         /// The complete body.
         case shown
@@ -75,9 +75,9 @@ public struct Redaction: Sendable {
     /// Returns a rule that shows more.
     ///
     /// - Parameters:
-    ///   - headers: Header fields whose values are shown, too.
-    ///   - query: Query items whose values are shown, too.
-    ///   - fields: Members of JSON bodies and forms whose values are shown, too.
+    ///   - headers: Additional header fields whose values are shown.
+    ///   - query: Additional query items whose values are shown.
+    ///   - fields: Additional members of JSON bodies and forms whose values are shown.
     ///   - bodies: Whether whole bodies are shown. Default: false.
     public func allowing(
         headers: Set<HTTPHeader.Name> = [], query: Set<String> = [], fields: Set<String> = [], bodies: Bool = false
@@ -135,7 +135,7 @@ extension Redaction {
             // Some servers treat `;` as `&`.
             if shown.contains(plain), !item.contains(";") { return String(item) }
             // An item without a value is hidden, because its only word may be a secret. Base64 padding can make such a
-            // word look like a name with an empty value. A name with unusual characters may be a secret, too.
+            // word look like a name with an empty value. A name with unusual characters may also be a secret.
             let isName = name.utf8.allSatisfy { PercentEncoding.isUnreserved($0) || "%+[]$!'()*:@/,".utf8.contains($0) }
             return item.isEmpty
                 ? "" : value.isEmpty || value.allSatisfy { $0 == "=" } || !isName ? mark : "\(name)=\(mark)"
@@ -145,8 +145,8 @@ extension Redaction {
     /// Whether complete bodies are shown.
     var showsBodies: Bool { if case .shown = bodies { true } else { false } }
 
-    /// Returns a body as text, as far as the rule allows it. If the body is not text or is hidden, returns its length
-    /// and media type.
+    /// Returns the parts of a body that the rule allows, as text. If the body is not text or is hidden, returns its
+    /// length and media type.
     ///
     /// - Parameters:
     ///   - body: The bytes of the body.
@@ -201,8 +201,8 @@ extension JSONValue {
 }
 
 extension Data {
-    /// The bytes as text, if the text can be encoded to exactly these bytes. Nil otherwise: for example, a `String`
-    /// would lose a byte-order mark.
+    /// The bytes as text, if the text can be encoded to exactly these bytes. Otherwise nil, for example if the bytes
+    /// begin with a byte-order mark, which a `String` would lose.
     var asText: String? {
         starts(with: [0xEF, 0xBB, 0xBF]) ? nil : String(data: self, encoding: .utf8)
     }

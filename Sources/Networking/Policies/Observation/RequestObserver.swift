@@ -15,8 +15,8 @@ public import Foundation
 ///
 /// ## What it may do
 ///
-/// An observer cannot change a call. Descriptions of events, requests and reports show no secrets. Their properties may
-/// contain secrets.
+/// An observer cannot change a call. Descriptions of events, requests and reports show no secrets. The properties of
+/// these values may contain secrets.
 ///
 /// ## Example
 ///
@@ -33,8 +33,8 @@ public import Foundation
 public protocol RequestObserver: Sendable {
     /// Receives an event of a call.
     func observe(_ event: RequestEvent, of call: RequestEvent.Call)
-    /// Whether the observer receives ``RequestEvent/progress(_:)``. For these events, the bytes of the call are
-    /// counted. Default: false.
+    /// Whether the observer receives ``RequestEvent/progress(_:)``. If true, the bytes of the call are counted for
+    /// these events. Default: false.
     var wantsProgress: Bool { get }
 }
 

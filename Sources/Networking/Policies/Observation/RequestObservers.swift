@@ -17,7 +17,7 @@ public final class RequestObservers: Sendable {
         registrations = Registrations(permanent)
     }
 
-    /// Adds an observer after the existing ones.
+    /// Adds an observer after the existing observers.
     public func register(_ observer: some RequestObserver) -> ObservationToken {
         registrations.add(observer)
     }

@@ -28,7 +28,7 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
         (request[option: RetryOption.self] ?? policy)?.budget?.record(response.status)
     }
 
-    /// Requests a retry, or passes the failure on with the reason.
+    /// Requests a retry. If there is no retry, passes the failure on with the reason.
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
         guard let original = failure.originalRequest, !failure.isInterruption else { return .next(failure.error) }
         guard let policy = original[option: RetryOption.self] ?? policy else { return .next(failure.error) }
@@ -38,7 +38,7 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
         case .no(let reason):
             return .next(failure.error, because: reason)
         case .retry(let delay, let replacement):
-            // This check comes before the budget is charged.
+            // This check comes before a retry is subtracted from the budget.
             if let refusal = failure.refusal(toRetryAfter: delay, with: replacement) {
                 return .next(failure.error, because: refusal)
             }

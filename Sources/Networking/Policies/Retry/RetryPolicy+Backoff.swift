@@ -15,7 +15,7 @@ extension RetryPolicy {
                 return max(delay, .zero)
             case .linear(let first, let step, let limit):
                 let steps = min(max(retry, 0), 1_000_000)
-                // The Double is calculated first, because it cannot overflow.
+                // The wait is calculated as a `Double` first, because a `Double` cannot overflow.
                 let seconds = first / .seconds(1) + step / .seconds(1) * Double(steps)
                 guard seconds > 0 else { return .zero }
                 guard seconds < limit / .seconds(1) else { return max(limit, .zero) }
@@ -47,7 +47,8 @@ extension RetryPolicy {
         }
     }
 
-    /// The random change of a wait, which prevents clients that failed together from retrying together.
+    /// The random change of a wait, so that clients whose requests failed at the same time do not retry at the same
+    /// time.
     public enum Jitter: Hashable, Sendable {
         /// The wait is not changed.
         case none

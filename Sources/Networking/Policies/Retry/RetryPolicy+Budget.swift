@@ -1,9 +1,9 @@
 extension RetryPolicy {
-    /// A limit for the retries of a service: each success adds a share of a retry, and each retry costs one.
+    /// A limit for the retries of a service: each success adds a fraction of a retry, and each retry subtracts one.
     ///
-    /// By default, ten successes allow one more retry. When the server fails, nothing is added and the budget
-    /// is soon empty, so that retries do not multiply the load of a failing server. A budget belongs to a policy
-    /// (``RetryPolicy/budget``). Create one for each service.
+    /// By default, ten successes allow one more retry. When the server fails, nothing is added and the budget is soon
+    /// empty, so that retries do not multiply the load of a failing server. A budget belongs to a policy
+    /// (``RetryPolicy/budget``). Create one budget for each service.
     public final class Budget: Sendable {
         let share: Double
         let capacity: Double
@@ -24,7 +24,8 @@ extension RetryPolicy {
         /// The number of retries that are available now.
         var balance: Double { saved.withLock { $0 } }
 
-        /// Records the status of a response. It counts as a success unless the status is a server error or 429.
+        /// Records the status of a response. The response counts as a success unless the status is a server error or
+        /// 429.
         package func record(_ status: HTTPStatus) {
             if !status.isServerError, status != .tooManyRequests { earn() }
         }

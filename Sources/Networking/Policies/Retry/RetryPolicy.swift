@@ -1,4 +1,4 @@
-/// The rule that determines when a failed request is sent again, and after how long. It is a value.
+/// The rule that determines when a failed request is sent again, and after which delay.
 ///
 /// ```swift
 /// let policy = RetryPolicy(retries: 3, backoff: .exponential(first: .milliseconds(200)), jitter: .full)
@@ -7,8 +7,8 @@
 ///
 /// Only idempotent methods and requests with an `Idempotency-Key` are repeated, unless ``repeatsUnsafeRequests`` is
 /// true. A call is never repeated if it was cancelled, if its body cannot be sent twice, or if the wait would not end
-/// before its total deadline. If the server sends `Retry-After`, the wait is at least that long, up to
-/// ``longestRetryAfter``.
+/// before its total deadline. If the server sends `Retry-After`, the wait is at least the requested time, which is
+/// limited to ``longestRetryAfter``.
 ///
 /// A call or an endpoint may have a policy of its own: ``RequestSettings/retry``.
 public struct RetryPolicy: Sendable {
@@ -20,7 +20,7 @@ public struct RetryPolicy: Sendable {
     public var jitter: Jitter
     /// The failures that are retried.
     public var condition: RetryPolicy.Condition
-    /// The maximum wait for `Retry-After`. A longer time is reduced to this one.
+    /// The maximum wait for `Retry-After`. If the server requests a longer time, this maximum is used.
     public var longestRetryAfter: Duration
     /// Whether requests that are not idempotent are repeated. If true, the server may execute such a request twice.
     public var repeatsUnsafeRequests: Bool
@@ -118,8 +118,9 @@ enum RetryOption: HTTPRequest.Option {
 }
 
 extension RequestSettings {
-    /// The policy for retries of the call. Default: nil, which means that the endpoint decides, and then the service.
-    /// Without any policy, there are no retries. ``RetryPolicy/never`` is also a policy.
+    /// The policy for retries of the call. Default: nil, which means that the policy of the endpoint applies, or else
+    /// the policy of the service. If there is no policy, there are no retries. ``RetryPolicy/never`` prevents retries
+    /// even if the endpoint or the service has a policy.
     public var retry: RetryPolicy? {
         get { options[RetryOption.self] }
         set { options.set(RetryOption.self, newValue) }

@@ -10,8 +10,8 @@ public struct AccessToken: Hashable, Codable, Sendable {
     public var expiresAt: Date?
     /// The refresh token, which a refresh sends to get a new access token. Nil if there is none.
     public var refreshToken: String?
-    /// The id of the session, which the supervisor assigns. Save it with the token: processes that share the token use
-    /// it to determine whether another token belongs to the same log-in. It does not count for equality.
+    /// The id of the session, which the supervisor assigns. Save the id with the token: processes that share the token
+    /// use the id to determine whether another token belongs to the same log-in. `==` ignores the id.
     public var session: UUID?
 
     /// Creates a token.
@@ -50,8 +50,8 @@ extension AccessToken: RedactedReflectable {
 }
 
 extension AccessToken {
-    /// The error of a refresh that ends the session. A refusal with status 400, 401 or 403 ends the session, too. Throw
-    /// this error in all other cases in which the session is over.
+    /// The error that a refresh throws to end the session. If the server refuses the refresh with status 400, 401 or
+    /// 403, the session ends even without this error. Throw this error in all other cases in which the session is over.
     public struct Rejected: Error {
         /// The underlying error. Nil if there is none.
         public let underlying: (any Error)?

@@ -1,7 +1,7 @@
 public import Foundation
 
 /// A store that saves the token in a file that only its owner can read. The file is replaced as a whole and written to
-/// stable storage. A lease file next to it determines which process may refresh.
+/// stable storage. A lease file next to the token file determines which process may refresh the token.
 ///
 /// ```swift
 /// let session = AccessTokenSupervisor(store: AccessTokenFile(folder.appending(path: "token.json"))) { old in … }
@@ -39,7 +39,7 @@ public struct AccessTokenFile: AccessTokenStore {
         }
     }
 
-    /// Replaces the file with a new one in one step. Removes the file if there is no token.
+    /// Replaces the file with a new file in one step. Removes the file if `token` is nil.
     ///
     /// - Throws: `CocoaError` with the path, if the file cannot be read or replaced, or if its folder does not exist.
     public func save(_ token: AccessToken?, replacing expected: AccessToken?) throws -> Bool {

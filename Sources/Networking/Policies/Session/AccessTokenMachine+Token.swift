@@ -1,9 +1,9 @@
 package import Foundation
 
-// The life of the token.
+// The events that set or replace the token, and the results of jobs.
 extension AccessTokenMachine {
-    /// Rules 8 and 11: the app sets or removes the token. This begins another session and takes precedence over a
-    /// refresh in progress.
+    /// Rules 8 and 11: the app sets or removes the token. This begins a new session. The result of a refresh in
+    /// progress does not count.
     package mutating func set(_ token: AccessToken?, session: UUID, at now: Date) -> [Effect] {
         if case .unread = storage { mayHoldAny = true }
         endedSessions.insert(self.session)
@@ -12,8 +12,9 @@ extension AccessTokenMachine {
         return keep() + supersede(at: now)
     }
 
-    /// Rule 11: a token that was rotated elsewhere keeps the session. After a log-out, the token is ignored. If the
-    /// token is the current one, nothing happens. A refresh that is replacing it keeps its result.
+    /// Rule 11: the token was rotated outside of the supervisor. The session stays the same. After a log-out, the new
+    /// token is ignored. If the new token is already the current token, nothing happens, and the result of a refresh in
+    /// progress counts.
     package mutating func replace(_ token: AccessToken, at now: Date) -> [Effect] {
         guard let current = self.token, current.value != token.value else { return [] }
         store(token, at: now)
@@ -99,20 +100,22 @@ extension AccessTokenMachine {
             ?? .remove(sessions: mayHoldAny ? nil : endedSessions)
     }
 
-    /// The store contains the current token, or the removal is done.
+    /// Notes that the store contains the current token, or that the ended sessions' tokens have been removed from the
+    /// store.
     package mutating func noteKept(generation: Int) {
         guard generation == tokenGeneration, hasStore else { return }
         storage = .read(isKept: true)
         (endedSessions, displaced, mayHoldAny) = ([], [], false)
     }
 
-    /// Whether a token in the store that differs from the current one can only come from another process.
+    /// Whether a token in the store that differs from the current token can only come from another process.
     package var isToLook: Bool {
         guard case .read(isKept: true) = storage else { return false }
         return refresh == nil
     }
 
-    /// The store contains another token, or none. The caller began to read when ``isToLook`` was true.
+    /// Adopts the content of the store, which is another token or no token. The caller began to read the store when
+    /// ``isToLook`` was true.
     ///
     /// - Parameter session: The id of the session that begins if there is no token.
     package mutating func find(_ found: AccessToken?, generation: Int, session: UUID, at now: Date) -> [Effect] {
@@ -126,7 +129,7 @@ extension AccessTokenMachine {
 
     // MARK: Within
 
-    /// Makes a token the current one.
+    /// Makes a token the current token.
     private mutating func store(_ token: AccessToken?, at now: Date) {
         if hasStore { displaced.insert(self.token?.value) }
         self.token = token
@@ -146,7 +149,7 @@ extension AccessTokenMachine {
         return [.keep]
     }
 
-    /// Marks the refresh in progress as superseded. Its waiters continue if they belong to the session.
+    /// Marks the refresh in progress as superseded. Waiters whose calls belong to the current session continue.
     private mutating func supersede(at now: Date) -> [Effect] {
         guard var running = refresh else { return [] }
         let waiters = running.waiters
@@ -158,7 +161,8 @@ extension AccessTokenMachine {
         return (isNew ? [.cancel(id: running.id)] : []) + release(waiters, at: now)
     }
 
-    /// Releases waiters of the current session. If the token has expired, they wait for the next refresh.
+    /// Releases the waiters of the current session. If the token needs a refresh, these waiters wait for the next
+    /// refresh. The waiters of other sessions fail.
     private mutating func release(_ waiters: [(id: Waiter, session: UUID?)], at now: Date) -> [Effect] {
         let staying = waiters.filter { $0.session == nil || $0.session == session }
         let ended = waiters.filter { $0.session != nil && $0.session != session }

@@ -1,11 +1,11 @@
 package import Foundation
 
-/// A value with the rules of a session (article Design, Tokens): it takes an event and returns effects. It has no
-/// clock, task, lock or store.
+/// A value that contains the rules of a session (see Tokens in the article Design). Its methods take events and return
+/// effects. It has no clock, task, lock or store.
 ///
-/// Generations order the events of the token: each token that is set, and each end of a refresh with or without a
-/// token, begins a new generation. A request carries the generation and the session of its token. They identify the
-/// token that the response accepts or refuses.
+/// Generations order the events of the token. A new generation begins whenever a token is set, and whenever a refresh
+/// ends, with or without a token. A request carries the generation and the session of its token, so that the machine
+/// knows which token the server accepted or refused.
 package struct AccessTokenMachine: Sendable {
     package typealias Waiter = UInt64
 
@@ -15,7 +15,7 @@ package struct AccessTokenMachine: Sendable {
         case none
         /// The store has not been read yet.
         case unread
-        /// Whether the store contains the current token, as far as is known.
+        /// Whether the store contains the current token, as far as the machine knows.
         case read(isKept: Bool)
     }
 
@@ -28,13 +28,14 @@ package struct AccessTokenMachine: Sendable {
         case closed(any Error)
     }
 
-    /// What to do after a refusal, depending on the token that the refused request carried.
+    /// The decision about a request whose token the server refused.
     package enum Judgement: Equatable, Sendable {
-        /// Rule 2: there is another token of the same session. Send the request again with it.
+        /// Rule 2: there is a newer token of the same session. Send the request again with that token.
         case repeatWithCurrent
-        /// Rule 3: it was the current token. Wait for the refresh, then send the request again.
+        /// Rule 3: the request carried the current token. Wait for the refresh, then send the request again.
         case waitForRefresh
-        /// The request is not repeated. Its session has ended, a refresh has failed, or it has been repeated already.
+        /// The request is not repeated, because its session has ended, a refresh has failed, or the request has been
+        /// repeated already.
         case giveUp
     }
 
@@ -45,14 +46,15 @@ package struct AccessTokenMachine: Sendable {
         case elsewhere
     }
 
-    /// Work that runs outside of the machine. Its result is a later event.
+    /// Work that runs outside of the machine. The machine receives the result as a later event.
     package struct Job: Sendable {
         package enum Kind: Sendable {
             /// Reads the store for the first time.
             case load
-            /// Gets a token that replaces the current one.
+            /// Gets a token that replaces the current token.
             case refresh
-            /// Checks whether the store contains another token, because the server has refused to refresh this one.
+            /// Checks whether the store contains another token, because the server has refused to refresh the current
+            /// token.
             case look
         }
 
@@ -79,9 +81,11 @@ package struct AccessTokenMachine: Sendable {
     package struct Refresh: Sendable {
         package let id: Int
         package let kind: Job.Kind
-        /// Whether the token was replaced meanwhile, so that the result does not count.
+        /// Whether the token was set or removed after the refresh began, so that the result of the refresh does not
+        /// count.
         package internal(set) var isSuperseded = false
-        /// Whether the token that was set meanwhile needs a refresh, too, so that another refresh must follow.
+        /// Whether another refresh must follow, because the token that was set after this refresh began also needs a
+        /// refresh.
         package internal(set) var isWantedAgain = false
         /// Whether the time limit has passed and the waiters were notified.
         package internal(set) var isOverdue = false
@@ -91,7 +95,7 @@ package struct AccessTokenMachine: Sendable {
     }
 
     package internal(set) var token: AccessToken?
-    /// Rule 11: the current session. Calls that began in another session get no token of this one.
+    /// Rule 11: the current session. Calls that began in another session get no token of this session.
     package internal(set) var session: UUID
     package internal(set) var generation = 0
     package internal(set) var tokenGeneration = 0
@@ -118,7 +122,7 @@ package struct AccessTokenMachine: Sendable {
     /// Whether a token was set or removed before the store was read, so that the content of the store is not known.
     package internal(set) var mayHoldAny = false
 
-    /// - Parameter session: The id of the session if the token has none.
+    /// - Parameter session: The id of the session if the token has no session id.
     package init(token: AccessToken?, session: UUID, storage: Storage = .none, at now: Date) {
         self.token = token
         self.session = token?.session ?? session
@@ -134,7 +138,7 @@ package struct AccessTokenMachine: Sendable {
     /// Whether the store has not been read yet.
     package var isUnread: Bool { if case .unread = storage { true } else { false } }
 
-    /// The session of a call that begins now. Nil if there is none: the call then joins the session in which it is
+    /// The session of a call that begins now. Nil if there is no token: the call then joins the session in which it is
     /// first sent.
     package var sessionOfNewCall: UUID? { token == nil ? nil : session }
 
@@ -174,8 +178,8 @@ package struct AccessTokenMachine: Sendable {
 
     // MARK: After a refusal
 
-    /// Returns what to do after a refusal, by rules 2, 3 and 11. The generation and the session of the refused token
-    /// determine it.
+    /// Returns the decision about a request whose token the server refused, by rules 2, 3 and 11. The decision depends
+    /// on the generation and the session of the refused token.
     ///
     /// - Parameter hasRefreshed: Whether a refresh for this call has already brought a token.
     package mutating func judge(
@@ -188,7 +192,7 @@ package struct AccessTokenMachine: Sendable {
         return (.waitForRefresh, requireRefresh())
     }
 
-    /// Adds a refused request that waits for the refresh that its refusal started.
+    /// Adds a request whose token the server refused. The request waits for the refresh that the refusal started.
     package mutating func wait(
         _ waiter: Waiter, forRefreshOfGeneration carried: Int, of member: UUID
     ) -> [Effect] {
@@ -201,7 +205,8 @@ package struct AccessTokenMachine: Sendable {
         return []
     }
 
-    /// Returns the error of the refresh that the refusal of this generation started. Nil if that refresh did not fail.
+    /// Returns the error of the refresh that started because the token of this generation was refused. Nil if that
+    /// refresh did not fail.
     package func refreshError(ofGeneration carried: Int) -> (any Error)? {
         guard let failure, carried >= tokenGeneration, carried <= failure.generation else { return nil }
         return failure.error
@@ -216,7 +221,8 @@ package struct AccessTokenMachine: Sendable {
 
     var hasStore: Bool { if case .none = storage { false } else { true } }
 
-    /// Rule 1: starts a refresh, unless one runs. A refresh that follows a superseded one starts after that one's end.
+    /// Rule 1: starts a refresh, unless a refresh is running. If the running refresh is superseded, the new refresh
+    /// starts when the running refresh has ended.
     mutating func requireRefresh() -> [Effect] {
         guard refresh == nil else {
             if refresh?.isSuperseded == true { refresh?.isWantedAgain = true }
@@ -232,7 +238,7 @@ package struct AccessTokenMachine: Sendable {
     }
 
     /// Rule 5: returns whether the token has expired or is about to expire. A token is about to expire in the last 30
-    /// seconds of its lifetime, or in the last tenth of it if that is shorter.
+    /// seconds of its lifetime, or in the last tenth of its lifetime if a tenth is less than 30 seconds.
     func needsRefresh(at now: Date) -> Bool {
         guard mayRefresh, !isUntried, !hasWrongExpiry, let expiresAt = token?.expiresAt else { return false }
         let life = max(expiresAt.timeIntervalSince(receivedAt), 0)

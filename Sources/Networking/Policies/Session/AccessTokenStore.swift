@@ -22,14 +22,14 @@
 /// - `save` is atomic across processes: it compares and writes under one lock, or in one transaction. The new token is
 ///   on stable storage when the method returns.
 /// - `exclusively` never lets two processes in at the same time, regardless of their settings and clocks. It lets
-///   others in after the process that holds the lock has died. It renews its lock while the operation runs, and cancels
-///   the operation if it has lost the lock.
+///   another process in after the process that holds the lock has terminated. It renews its lock while the operation
+///   runs, and cancels the operation if it has lost the lock.
 /// - A token is stored with its ``AccessToken/session``.
 ///
 /// ## Errors
 ///
-/// An error is reported as ``AccessTokenSupervisor/Event/notStored(_:)``, or becomes the underlying error with which
-/// the calls that wait for the token fail. A write or a removal that fails is retried until it succeeds.
+/// An error is reported as ``AccessTokenSupervisor/Event/notStored(_:)``, or the calls that wait for the token fail
+/// with this error as the underlying error. A write or a removal that fails is retried until it succeeds.
 ///
 /// ## Example
 ///
@@ -41,12 +41,13 @@
 public protocol AccessTokenStore: Sendable {
     /// Reads the token. Returns nil if there is none, because no user has logged in or the user has logged out.
     func load() async throws -> AccessToken?
-    /// Replaces the stored token, provided that it is the expected one. Removes it if `token` is nil.
+    /// Replaces the stored token if it is equal to `expected`. If `token` is nil, removes the stored token.
     ///
     /// - Parameters:
     ///   - token: The new token.
-    ///   - expected: The token that the store must contain. Nil if it must contain none. Tokens are compared by `==`.
-    /// - Returns: False if the store contains another token. Nothing is written then.
+    ///   - expected: The token that the store must contain. Nil if the store must contain no token. Tokens are compared
+    ///     by `==`.
+    /// - Returns: False if the store contains another token. In this case, nothing is written.
     func save(_ token: AccessToken?, replacing expected: AccessToken?) async throws -> Bool
     /// Runs an operation while no other process runs an operation.
     ///
@@ -62,7 +63,7 @@ public protocol AccessTokenStore: Sendable {
 ///
 /// It is a type, because the type of an asynchronous closure depends on the compiler settings of a module
 /// ([SE-0461](https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md)): a
-/// store in a module with other settings than those of the library could not implement the method.
+/// store in a module whose settings differ from the settings of the library could not implement the method.
 public struct ExclusiveOperation<Value: Sendable>: Sendable {
     private let run: @Sendable () async throws -> Value
 

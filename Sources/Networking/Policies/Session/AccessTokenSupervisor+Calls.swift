@@ -29,8 +29,8 @@ extension AccessTokenSupervisor {
             of: self, session: state.withLock { $0.machine.sessionOfNewCall }, as: type, home: request.home)
     }
 
-    /// Returns the session of the call of a request. Returns nil if the request carries no token, because it needs
-    /// none, is part of a refresh, or goes to another origin.
+    /// Returns the session of the call of a request. Returns nil if the request carries no token, because it needs no
+    /// token, is part of a refresh, or goes to another origin.
     func call(of request: HTTPRequest, _ endpoint: any Endpoint) -> CallSession? {
         var call = request[attachment: CallSession.self]
         if call == nil, request.isUnresolved {
@@ -57,20 +57,20 @@ extension AccessTokenSupervisor {
         try await wait { $0.wait($1, of: session, toPassAt: $2) }
     }
 
-    /// Returns the error of the refresh that the refusal of a token started. Nil if that refresh did not fail.
+    /// Returns the error of the refresh that started because a token was refused. Nil if that refresh did not fail.
     func refreshError(of sent: CarriedToken) -> (any Error)? {
         state.withLock { $0.machine.refreshError(ofGeneration: sent.generation) }
     }
 
-    /// Waits for the refresh that the refusal of a token started.
+    /// Waits for the refresh that started because a token was refused.
     func waitForRefresh(of sent: CarriedToken) async throws -> AccessTokenMachine.Origin {
         try await wait { machine, waiter, _ in
             machine.wait(waiter, forRefreshOfGeneration: sent.generation, of: sent.session)
         }
     }
 
-    /// Returns what to do if a response refuses the token that its request carried. Nil if the response does not refuse
-    /// it, or if the request carried no token of this supervisor.
+    /// Returns the decision about a request whose token the response refuses. Nil if the response does not refuse the
+    /// token, or if the request carried no token of this supervisor.
     func judge(_ response: HTTPResponse) -> AccessTokenMachine.Judgement? {
         guard let sent = response.request[attachment: CarriedToken.self], let call = sent.callSession, call.isOf(self)
         else {

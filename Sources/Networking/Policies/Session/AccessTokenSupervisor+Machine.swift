@@ -1,6 +1,6 @@
 import Foundation
 
-// The execution of the machine.
+// Runs the machine and performs its effects.
 extension AccessTokenSupervisor {
     /// Handles one event under the lock, and performs its effects outside of the lock.
     func run(_ event: (inout AccessTokenMachine, Date) -> [AccessTokenMachine.Effect]) {
@@ -84,7 +84,8 @@ extension AccessTokenSupervisor {
             state.jobs[job.id] = task
             return true
         }
-        // The token may have been set or removed before the task could be cancelled.
+        // The token may have been set or removed before the task was stored in `jobs`. In this case, the task has not
+        // been cancelled yet.
         if !isWanted { task.cancel() }
     }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-// The work with an `AccessTokenStore`.
+// The methods that read and write an `AccessTokenStore`.
 extension AccessTokenSupervisor {
     /// The result of a job.
     enum Finding: Sendable {
@@ -27,11 +27,11 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Reads the store, and updates it if necessary. The lock prevents this process from writing between reading the
-    /// store and comparing its content with the current token. Without the lock, an older token that was read could
-    /// look like a newer one of another process.
+    /// Reads the store, and updates it if necessary. The lock `writing` prevents this process from writing after the
+    /// store is read and before its content is compared with the current token. Without the lock, an older token could
+    /// look like a newer token of another process.
     ///
-    /// - Returns: The token in the store, and whether the current token is newer.
+    /// - Returns: The token in the store, and whether the current token is newer than the token in the store.
     private func look(
         into store: any AccessTokenStore, for job: AccessTokenMachine.Job
     ) async throws -> (stored: AccessToken?, isUnsaved: Bool) {
@@ -63,7 +63,7 @@ extension AccessTokenSupervisor {
         } catch let error as Superseded {
             throw error
         } catch {
-            // The server has issued the token. It is used even if it could not be saved.
+            // The server has issued the token, so the token is used even if it could not be saved.
             if !(error is CancellationError), !(error is Interruption) { events.publish(.notStored(error)) }
             return .token(new, from: .refresh, isKept: false)
         }
@@ -87,7 +87,7 @@ extension AccessTokenSupervisor {
         return .token(later, from: .elsewhere, isKept: true)
     }
 
-    /// The token of the job is no longer the current one.
+    /// The token of the job is no longer the current token.
     private struct Superseded: Error {}
 
     /// The change that the store still needs.
@@ -104,7 +104,7 @@ extension AccessTokenSupervisor {
     /// The generation of the current token.
     private var generation: Int { state.withLock { $0.machine.tokenGeneration } }
 
-    /// Updates the store. Only one task at a time calls this method. It always reads the store first, and then
+    /// Updates the store. Only one task at a time calls this method. The method always reads the store first, and then
     /// determines what to write. A write that was determined earlier could overwrite a change that was made in the
     /// meantime.
     ///
@@ -123,8 +123,8 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Updates the store, and tries again after a failure: after one second, then after twice the previous delay, up to
-    /// 60 seconds.
+    /// Updates the store. If the update fails, tries again: first after one second, then after twice the previous
+    /// delay, up to 60 seconds.
     func keep() {
         let wake = state.withLock { state in
             defer { state.keeper = state.keeper ?? Settlement() }
@@ -150,8 +150,8 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Updates the store once. An update that hangs is cancelled after the time limit of a refresh, because no other
-    /// task can write meanwhile.
+    /// Updates the store once. An update that does not return is cancelled after `refreshTimeout`, because no other
+    /// task can write to the store while the update runs.
     private func keep(in store: any AccessTokenStore) async throws {
         let task = Task.detached { [self] in try await update(store) }
         let timer = clock.schedule(at: clock.now() + refreshTimeout) { task.cancel() }
@@ -180,8 +180,8 @@ extension AccessTokenSupervisor {
         timer.cancel()
     }
 
-    /// Reads the store, because it reported that another process may have changed it. If the machine cannot use the
-    /// content now, the store is read later.
+    /// Reads the store after the store has reported that another process may have changed the token. If the machine
+    /// cannot use the content now, the store is read later.
     func lookForChanges() async {
         while let generation = beginLook(), let store {
             do {
@@ -189,7 +189,7 @@ extension AccessTokenSupervisor {
                 let isStale = state.withLock { $0.machine.tokenGeneration != generation }
                 run { $0.find(found, generation: generation, session: UUID(), at: $1) }
                 guard isStale else { return }
-            } catch { return }  // the next refresh reads it again, and reports the error
+            } catch { return }  // the next refresh reads the store again, and reports the error
         }
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 
-/// An object that holds the access token of a session, adds it to requests, and refreshes it when it is refused or
-/// about to expire.
+/// An object that holds the access token of a session, adds the token to requests, and refreshes the token when the
+/// server refuses it or when it is about to expire.
 ///
 /// Create one supervisor for each session, and share it between services, so that they share one refresh. A service
 /// needs three parts: its ``gate``, ``adapter`` and ``handler``. `NetworkService(environment:authorizedBy:)` adds all
@@ -23,10 +23,10 @@ import Foundation
 /// ```
 ///
 /// If many requests are refused at once, only one refresh runs. A request that was refused with an old token is sent
-/// again with the new one, without a refresh. The refresh runs in its own task. The cancellation of a caller does not
-/// stop it. Every method may be called from any thread.
+/// again with the current token, without a refresh. The refresh runs in a separate task, so the cancellation of a
+/// caller does not stop the refresh. Every method may be called from any thread.
 public final class AccessTokenSupervisor: Sendable {
-    /// A closure that gets a new token in place of the old one. The old token is nil if there is none yet.
+    /// A closure that gets a new token, which replaces the old token. The old token is nil if there is no token yet.
     ///
     /// The closure returns the token and does not save it. Calls that the closure makes, in any service, need no
     /// permit, carry no token, wait for no refresh and start no refresh. All other adapters and handlers apply to these
@@ -43,7 +43,7 @@ public final class AccessTokenSupervisor: Sendable {
     /// The statuses that mean that a token is refused. Default: 401.
     let unauthorizedStatuses: Set<HTTPStatus>
 
-    /// The other origins that receive the token.
+    /// The origins that receive the token in addition to the origin of the service's environment.
     let origins: Set<HTTPOrigin>
 
     struct State: Sendable {
@@ -51,7 +51,7 @@ public final class AccessTokenSupervisor: Sendable {
         var waiters: [AccessTokenMachine.Waiter: Settlement<AccessTokenMachine.Origin>] = [:]
         var nextWaiter: AccessTokenMachine.Waiter = 0
         var jobs: [Int: Task<Void, Never>] = [:]
-        /// The wait of the task that updates the store. It is settled when the task must try again at once.
+        /// The wait of the task that updates the store. Settled when the task must try again at once.
         var keeper: Settlement<Void>?
         /// Whether another process may have changed the store since it was last read.
         var isReadPostponed = false
@@ -74,7 +74,8 @@ public final class AccessTokenSupervisor: Sendable {
     ///   - refreshTimeout: The time for which callers wait for a refresh. Default: 30 seconds. A result that arrives
     ///     later is still used if it arrives within twice that time, or before the result of another refresh.
     ///   - origins: Other servers that receive the token. By default, only the origin of the service's environment
-    ///     receives it; other origins that an endpoint or a handler names do not.
+    ///     receives the token. If an endpoint or a handler names another origin, that origin receives the token only if
+    ///     this set contains it.
     ///   - clock: The clock that measures time limits and expiry.
     ///   - refresh: The closure that gets a new token: see ``Refresh``.
     public convenience init(
@@ -125,15 +126,15 @@ public final class AccessTokenSupervisor: Sendable {
 
     deinit { watching.withLock { $0 }?.cancel() }
 
-    /// The current token. Assigning a token or nil ends the session and begins another one.
+    /// The current token. Assigning a token or nil ends the session and begins a new session.
     ///
     /// The assignment takes precedence over a refresh in progress. Calls of the ended session are not sent with the new
     /// token: a call that has not been sent ends with ``NetworkError/Kind/noToken``, and a call whose token is refused
-    /// ends with this refusal. After nil is assigned, requests are sent without a token, and their refusals start no
-    /// refresh, until a token is assigned. The store is updated after the assignment; if the update fails, the failure
-    /// is reported and the update is tried again.
+    /// ends with this refusal. After nil is assigned, requests are sent without a token until a token is assigned. If
+    /// such a request is refused, no refresh starts. The store is updated after the assignment; if the update fails,
+    /// the failure is reported and the update is tried again.
     ///
-    /// For a token that was rotated elsewhere, in the same session, call ``replace(_:)``.
+    /// To set a token of the same session that was rotated elsewhere, call ``replace(_:)``.
     public var accessToken: AccessToken? {
         get { state.withLock { $0.machine.token } }
         set {
@@ -143,7 +144,7 @@ public final class AccessTokenSupervisor: Sendable {
     }
 
     /// Replaces the current token with another token of the same session, for example a token that an extension of the
-    /// app has fetched with a refresh of its own. The new token takes precedence over a refresh in progress, and calls
+    /// app has fetched with a separate refresh. The new token takes precedence over a refresh in progress, and calls
     /// continue with the new token. If there is no current token, for example after a log-out, the method does nothing.
     public func replace(_ token: AccessToken) {
         run { $0.replace(token, at: $1) }

@@ -12,8 +12,8 @@ final class CallSession: HTTPRequest.Attachment {
     private let supervisor: ObjectIdentifier
     private let member: Locked<SessionMember>
 
-    /// - Parameter session: The session. Nil if there is none yet: the call then joins the session in which it is first
-    ///   sent.
+    /// - Parameter session: The session. Nil if there is no session yet: the call then joins the session in which it is
+    ///   first sent.
     init(
         of supervisor: AccessTokenSupervisor, session: UUID?, as authorizationType: AuthorizationType, home: HTTPOrigin?
     ) {
@@ -33,8 +33,8 @@ final class CallSession: HTTPRequest.Attachment {
     /// Changes the state of the call in the session.
     func change<Value: Sendable>(_ change: (inout SessionMember) -> Value) -> Value { member.withLock { change(&$0) } }
 
-    /// Returns the judgement of a refusal. The gate calls this method first, and its call makes the judgement. A
-    /// refresh therefore begins before the permit is released. The handler calls the method later and must get the same
+    /// Returns the judgement of a refusal. The gate calls this method first. This first call makes the judgement, so
+    /// that a refresh begins before the permit is released. The handler calls the method later and must get the same
     /// judgement, even if the session has changed since.
     func judgement(
         of sent: CarriedToken, _ judge: () -> AccessTokenMachine.Judgement
@@ -47,7 +47,8 @@ final class CallSession: HTTPRequest.Attachment {
 }
 
 extension CarriedToken {
-    /// The state of the call in its session. A session reads it only for requests to which it has added a token.
+    /// The state of the call in its session. A supervisor reads this property only for requests to which the supervisor
+    /// has added a token.
     var callSession: CallSession? { call as? CallSession }
 }
 

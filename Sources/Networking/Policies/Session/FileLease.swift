@@ -8,13 +8,14 @@ import Foundation
     import Darwin
 #endif
 
-/// A right that only one process at a time can hold. The right ends if its holder dies.
+/// A right that only one process at a time can hold. The right ends if the process that holds it terminates.
 ///
 /// A file contains the name of the holder, the number of renewals, and the time for which each renewal is valid. A
-/// process that waits takes over the lease if it has seen no renewal for that time, by its own clock. Therefore the
-/// processes may have different wall clocks and different settings. The file is locked only while it is read and
-/// written, never while the lease is held. There are two reasons: Apple's systems terminate a process that is suspended
-/// with a locked file, and a process that hangs would block all others.
+/// process that waits for the lease measures this time with its own clock, and takes over the lease if it has seen no
+/// renewal during this time. Therefore the processes may have different wall clocks and different settings. The file is
+/// locked only while it is read and written, never while the lease is held. There are two reasons: Apple's systems
+/// terminate a process that holds a file lock while the process is suspended, and a process that hangs would block all
+/// other processes.
 struct FileLease: Sendable {
     private struct Holder: Codable, Equatable {
         let name: String
@@ -38,7 +39,7 @@ struct FileLease: Sendable {
         let renewing = Task {
             while true {
                 do { try await clock.sleep(clock.now() + length / 3) } catch { return }
-                // If the file cannot be written now, the lease is still valid for a while.
+                // If the file cannot be written now, the lease is still valid, and the next renewal may succeed.
                 guard (try? renew(name)) ?? true else {
                     isLost.withLock { $0 = true }
                     return work.cancel()
@@ -89,7 +90,7 @@ struct FileLease: Sendable {
         _ = try? change { $0?.name == name ? nil : $0 }
     }
 
-    /// Reads the holder from the file and writes the next one.
+    /// Reads the holder from the file, and writes the next holder.
     private func change(_ next: (Holder?) -> Holder?) throws -> Holder? {
         try locked { file in
             var bytes = [UInt8](repeating: 0, count: 512)

@@ -11,7 +11,8 @@
     /// ```
     ///
     /// An app and its extensions share a token through an access group (the Keychain Sharing capability, or an app
-    /// group). They also need a lease file in a folder that they share, so that only one of them refreshes at a time:
+    /// group). They also need a lease file in a folder that they share, so that only one process at a time refreshes
+    /// the token:
     ///
     /// ```swift
     /// let group = "group.com.example"
@@ -102,7 +103,7 @@
             try check(status)
         }
 
-        /// Runs the operation while this process holds the lease. Without a lease, runs it at once.
+        /// Runs the operation while this process holds the lease. If there is no lease, runs the operation at once.
         public func exclusively<Value: Sendable>(
             _ operation: ExclusiveOperation<Value>
         ) async throws -> Value {

@@ -10,8 +10,9 @@ import Foundation
 
 /// Files that only their owner can read.
 enum OwnedFile {
-    /// Writes bytes to a new file next to the old one and replaces the old one in one step. Every reader finds either
-    /// the old or the new bytes, even after a power failure. Only one caller at a time may call this function.
+    /// Writes bytes to a new file next to the old file, and replaces the old file with the new file in one step. Every
+    /// reader finds either the old or the new bytes, even after a power failure. Only one caller at a time may call
+    /// this function.
     static func replace(_ path: String, with bytes: Data) throws {
         let new = path + ".new"
         let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
@@ -43,7 +44,7 @@ enum OwnedFile {
         unlink(path + ".new")
     }
 
-    /// Returns false if not all bytes were written; `errno` has the reason.
+    /// Writes bytes to an open file. Returns false if not all bytes were written; `errno` then contains the error.
     private static func write(_ bytes: Data, to file: Int32) -> Bool {
         bytes.withUnsafeBytes { bytes in
             var start = 0

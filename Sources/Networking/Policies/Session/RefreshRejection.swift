@@ -1,4 +1,4 @@
-/// Functions that distinguish a refresh that the server refused from one that failed for another reason.
+/// Functions that distinguish a refresh that the server refused from a refresh that failed for another reason.
 enum RefreshRejection {
     static func isRejection(_ error: any Error) -> Bool {
         if error is AccessToken.Rejected { return true }
@@ -6,7 +6,8 @@ enum RefreshRejection {
         return ((error as? any CausedByNetworkError)?.networkCause ?? error as? NetworkError)?.isRefusal ?? false
     }
 
-    /// Whether an error for which a call has no token means that its session is over.
+    /// Returns whether the session of a call is over. `error` is the reason why the call has no token. If there is no
+    /// reason, the session counts as over.
     static func isEnd(_ error: (any Error)?) -> Bool {
         error.map { $0 is SessionEnded || isRejection($0) } ?? true
     }

@@ -1,6 +1,6 @@
 extension ResponseConverter {
-    /// Sets the token of each response as the current token of a session before the call returns. Use it for the
-    /// response of a log-in.
+    /// Sets the token of each response as the current token of a session before the call returns. Use this method for
+    /// the response of a log-in.
     ///
     /// ```swift
     /// let grant = try await auth.request(

@@ -1,9 +1,9 @@
 package import Foundation
 
-/// The state of one call that the rules of a session need: the session it belongs to, and the number of times it was
-/// sent. It is a value, like ``AccessTokenMachine``.
+/// The state of one call in a session: the session to which the call belongs, the number of times that the call was
+/// sent, and the reasons for which the call was repeated. It is a value, like ``AccessTokenMachine``.
 package struct SessionMember: Sendable {
-    /// The reasons to send a call again. Each is granted once.
+    /// The reasons to send a call again. Each reason is granted once.
     package struct Repeats: OptionSet, Sendable {
         package let rawValue: UInt8
 
@@ -11,13 +11,14 @@ package struct SessionMember: Sendable {
             self.rawValue = rawValue
         }
 
-        /// Rule 2: with the current token.
+        /// Rule 2: the call is sent again with the current token.
         package static let withCurrent = Repeats(rawValue: 1)
-        /// Rule 3: after a refresh.
+        /// Rule 3: the call is sent again after a refresh.
         package static let afterRefresh = Repeats(rawValue: 2)
     }
 
-    /// The session of the call. Nil if there is none yet: the call then joins the session in which it is first sent.
+    /// The session of the call. Nil if there is no session yet: the call then joins the session in which it is first
+    /// sent.
     package private(set) var session: UUID?
     package private(set) var repeats: Repeats = []
     /// The number of times that the call was sent.
@@ -35,7 +36,7 @@ package struct SessionMember: Sendable {
     /// Counts a request that is about to be sent with a token of a session. A call without a session joins this
     /// session.
     ///
-    /// - Returns: The number of times that the call was sent, including this one. Nil if the call belongs to another
+    /// - Returns: The number of times that the call was sent, including this time. Nil if the call belongs to another
     ///   session.
     package mutating func join(_ session: UUID) -> Int? {
         self.session = self.session ?? session
@@ -49,7 +50,7 @@ package struct SessionMember: Sendable {
         if origin == .refresh { repeats.insert(.afterRefresh) }
     }
 
-    /// Returns the judgement of the refusal of a request. Nil if there is none yet.
+    /// Returns the judgement about the refusal of the request with this number. Nil if there is no judgement yet.
     package func judgement(ofSend number: Int) -> AccessTokenMachine.Judgement? {
         judged.flatMap { $0.send == number ? $0.judgement : nil }
     }
@@ -62,7 +63,8 @@ package struct SessionMember: Sendable {
     package mutating func mayRepeatWithCurrent() -> Bool { repeats.insert(.withCurrent).inserted }
 
     /// Rule 3: returns whether the call may be sent again after it waited for a refresh. If the app or another process
-    /// has set a token meanwhile, rule 2 is used first, so that the call may still start a refresh.
+    /// has set the token during the wait, the call is repeated by rule 2, so that the call may still start a refresh
+    /// later.
     package mutating func mayRepeat(with origin: AccessTokenMachine.Origin) -> Bool {
         origin == .elsewhere && repeats.insert(.withCurrent).inserted || repeats.insert(.afterRefresh).inserted
     }

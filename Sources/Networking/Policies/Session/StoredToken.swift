@@ -3,9 +3,10 @@ package import Foundation
 /// A change that a store needs. The content of the store determines what is written. The change can be tested
 /// without a store.
 package enum StoredTokenChange: Sendable, Equatable {
-    /// Save a token. If the store contains another token of the same session, or none (nil), the token is saved only if
-    /// `over` contains that content. Otherwise the content is newer, or another process has logged out. After a log-in,
-    /// the token is also saved if the store is empty or contains the token of another session.
+    /// Save a token. If the store contains another token of the same session, the token is saved only if `over`
+    /// contains the value of the stored token; otherwise, the stored token is newer. If the store is empty, the token
+    /// is saved only if `over` contains nil; otherwise, another process has logged out. After a log-in, the token is
+    /// also saved if the store is empty or contains a token of another session.
     case save(AccessToken, over: Set<String?>, isLogIn: Bool)
     /// Remove the token if it belongs to one of these sessions. Nil means any session.
     case remove(sessions: Set<UUID>?)
@@ -32,7 +33,7 @@ package enum StoredTokenChange: Sendable, Equatable {
 
 /// The next step of a supervisor's job, determined by the content of the store.
 package enum StoredTokenStep: Equatable, Sendable {
-    /// The store contains another token than the supervisor. Use the stored token.
+    /// The stored token differs from the supervisor's token. Use the stored token.
     case adopt(AccessToken)
     /// The store was read for the first time and contains no token.
     case findNothing
@@ -45,7 +46,7 @@ package enum StoredTokenStep: Equatable, Sendable {
 
     /// - Parameters:
     ///   - stored: The token in the store.
-    ///   - isUnsaved: Whether the token of the job could not be saved, so that it is newer than the stored one.
+    ///   - isUnsaved: Whether the token of the job could not be saved, so that it is newer than the stored token.
     package init(for job: AccessTokenMachine.Job, finding stored: AccessToken?, isUnsaved: Bool, at now: Date) {
         switch job.kind {
         case .load:

@@ -11,7 +11,7 @@ struct TokenGate: StagedAdmissionPolicy {
 
     var stage: AdmissionStage { .token }
 
-    /// Returns a permit if the token can be sent, or if the request needs none.
+    /// Returns a permit if the token can be sent, or if the request needs no token.
     ///
     /// - Throws: ``NetworkError/Kind/noToken`` if the session of the call has ended.
     func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit? {
@@ -52,7 +52,7 @@ struct TokenGate: StagedAdmissionPolicy {
 }
 
 extension HTTPRequest {
-    /// Whether nothing is sent for the request: its response must come from the cache.
+    /// Whether the response of the request must come from the cache, so that nothing is sent.
     fileprivate var usesOnlyCache: Bool { self[option: CachingOption.self] == .only }
 }
 

@@ -1,9 +1,9 @@
 /// An adapter that adds the token of a supervisor to every request whose endpoint is authorized. The authorization type
 /// of the endpoint determines the scheme, such as `Bearer`.
 ///
-/// The adapter reads the token before each attempt, so that a retry carries the new one. Without a token, it sets no
-/// field. It adds no token to requests of a refresh. Only requests to the origin of the service's environment, and to
-/// the origins that the supervisor lists, get the token.
+/// The adapter reads the token before each attempt, so that a retry carries the current token. If there is no token,
+/// the adapter sets no field. The adapter adds no token to the requests of a refresh. Only requests to the origin of
+/// the service's environment, and to the origins that the supervisor lists, get the token.
 public struct TokenRequestAdapter: SynchronousRequestAdapter {
     let supervisor: AccessTokenSupervisor
 

@@ -1,9 +1,9 @@
 /// An error handler for unauthorized responses. It starts a refresh of the token, or waits for the refresh in progress,
 /// and requests a retry.
 ///
-/// A request that carried another token than the current one is sent again without a refresh. A call is sent again at
-/// most once after a refresh, and at most once because there is a newer token. If there is no new token, or if the
-/// refresh fails, the error of the refused response is passed on, with the error of the refresh as its underlying
+/// If the refused token is no longer the current token, the request is sent again without a refresh. A call is sent
+/// again at most once after a refresh, and at most once because there is a newer token. If there is no new token, or if
+/// the refresh fails, the error of the refused response is passed on, with the error of the refresh as its underlying
 /// error. The handler handles only requests that carry a token of the supervisor's ``TokenRequestAdapter`` and that
 /// were not redirected to another origin.
 public struct UnauthorizedErrorHandler: ErrorHandler {
@@ -22,8 +22,8 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
             let sent = response.request[attachment: CarriedToken.self], let call = sent.callSession,
             let judgement = supervisor.judge(response)
         else { return .next(failure.error) }
-        // If a redirect changed a POST to GET, the server has processed the POST. A token that is refused after that is
-        // no reason to send the POST again, unless the POST is safe to repeat.
+        // If a redirect changed a POST to GET, the server has processed the POST. If the token is then refused, the
+        // POST is sent again only if it is safe to repeat.
         let hasChanged = failure.adaptedRequest.map { $0.method != response.request.method } ?? false
         guard !hasChanged || failure.isSafeToRepeat else { return .next(failure.error) }
         switch judgement {
@@ -52,7 +52,7 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
     }
 
     /// Passes the failure on with the reason why there is no new token. The reason becomes the underlying error. The
-    /// report contains it, too, even if a later handler replaces the error.
+    /// report also contains the reason, even if a later handler replaces the error.
     private func next(_ failure: RequestFailure, because cause: (any Error)?) -> ErrorHandlingResult {
         guard let cause else { return .next(failure.error) }
         return .next(
@@ -60,7 +60,8 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
             because: "the token could not be refreshed: \(UnauthorizedErrorHandler.text(of: cause))")
     }
 
-    /// A general error names the response that caused it; any other error of an app shows its type only.
+    /// Returns the text of an error. The text of a ``GeneralRequestError`` names the response that caused the error.
+    /// The text of any other error of an app is only the type of the error.
     private static func text(of cause: any Error) -> String {
         (cause as? GeneralRequestError).map { "\($0)" } ?? "\(NetworkError.wrapping(cause))"
     }
