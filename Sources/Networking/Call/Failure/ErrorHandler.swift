@@ -21,7 +21,7 @@
 ///   calls the next handler if the call was cancelled or reset, if the deadline of the call passes before the retry, if
 ///   the call has used all its attempts, or if the body cannot be sent a second time.
 ///
-/// If a handler waits, it must use ``withCallCancellation(_:)``, so that the end of the call ends the wait.
+/// If a handler waits, it must use ``withCallCancellation(_:)``, so that the wait ends when the call ends.
 ///
 /// ## Example
 ///
@@ -62,6 +62,6 @@ protocol ErrorMapper: ErrorHandler {
 protocol ResponseRecorder: ErrorHandler {
     /// Records the response of an attempt, which has not been validated yet.
     ///
-    /// - Parameter request: The request of the attempt. After a redirect, the response has a different request.
+    /// - Parameter request: The request of the attempt. After a redirect, `response.request` is a different request.
     func record(_ response: HTTPResponse, to request: HTTPRequest)
 }
