@@ -18,7 +18,8 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
         /// once, in the recorded order.
         case strict
         /// The method and the path must be equal; the server, the query and the body may differ. If several exchanges
-        /// match, one with an equal query is preferred. When all matching exchanges are used, the last one is repeated.
+        /// match, an exchange with an equal query is preferred. If all matching exchanges have been used, the last of
+        /// them is used again.
         case lenient
     }
 

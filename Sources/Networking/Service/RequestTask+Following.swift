@@ -1,8 +1,8 @@
 /// The state of a task that takes over the outcome of another task.
 ///
-/// A task that polls, `poll() = task.flatMap { $0.isDone ? last : poll() }`, creates one task in each round, and each
-/// task takes over the outcome of the next one. When a task begins to follow another task, its followers follow that
-/// task instead: the first task always follows the newest one, and the tasks in between are released.
+/// A task that polls, `poll() = task.flatMap { $0.isDone ? last : poll() }`, creates one task in each round. Each task
+/// takes over the outcome of the next task. When a task A begins to follow a task B, the followers of A follow B
+/// instead. Therefore the first task always follows the newest task, and the tasks in between are released.
 struct Successor<Value: Sendable>: Sendable {
     fileprivate struct Follower: Sendable {
         weak let task: RequestTask<Value>?
