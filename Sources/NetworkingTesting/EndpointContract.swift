@@ -94,7 +94,7 @@ private struct Trial {
     }
 
     /// Returns a text that is equal for equal requests. The idempotency key is left out, because each call has a new
-    /// one.
+    /// key.
     static func fingerprint(of request: HTTPRequest) -> String {
         let body = request.body.data.map { $0.base64EncodedString() } ?? UUID().uuidString
         let fields = request.allHeaders.filter { $0.name != .idempotencyKey }.map { "\($0.name): \($0.value)" }

@@ -127,7 +127,7 @@ private struct RecordedAddress {
     func hasQuery(of other: RecordedAddress) -> Bool {
         guard query.count == other.query.count else { return false }
         var left = other.query
-        // Items that are not redacted are matched first. Redacted items match the remaining ones.
+        // Items that are not redacted are matched first. Redacted items match the remaining items.
         for item in query.sorted(by: { !$0.hasSuffix("=REDACTED") && $1.hasSuffix("=REDACTED") }) {
             let name = item.hasSuffix("=REDACTED") ? String(item.dropLast("REDACTED".count)) : nil
             guard let index = left.firstIndex(where: { $0 == item || name.map($0.hasPrefix) ?? (item == "REDACTED") })

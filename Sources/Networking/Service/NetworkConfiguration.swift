@@ -116,8 +116,8 @@ public struct NetworkConfiguration: Sendable {
         let isGeneral: Bool
         let map: (@Sendable (any Error, RequestFailure) -> any Error)?
 
-        /// Maps to the endpoint's own error (`error(for:)`), or else to ``GeneralRequestError``, as described at
-        /// ``GeneralErrorHandler``.
+        /// Maps to the endpoint's own error (`error(for:)`). If the endpoint has none, maps to ``GeneralRequestError``,
+        /// as described at ``GeneralErrorHandler``.
         public static let general = ErrorMapping(isGeneral: true, map: nil)
         /// Throws errors unchanged: a ``NetworkError``, or the error that a handler has created. The endpoint's
         /// `error(for:)` is not called.

@@ -122,8 +122,8 @@ extension NetworkRequesting {
 }
 
 extension NetworkRequesting {
-    /// Returns the decoder of one call: the decoder of the call's settings, otherwise that of the endpoint, otherwise
-    /// that of the service.
+    /// Returns the decoder of one call: the first decoder that is set in the settings of the call, of the endpoint or
+    /// of the service, in this order.
     func decoder(for endpoint: any Endpoint, _ settings: RequestSettings) -> JSONDecoder {
         settings.decoder ?? endpoint.settings.decoder ?? client.settings.decoder ?? JSONDecoder()
     }

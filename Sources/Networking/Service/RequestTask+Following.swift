@@ -8,7 +8,8 @@ struct Successor<Value: Sendable>: Sendable {
         weak let task: RequestTask<Value>?
     }
 
-    /// The task whose outcome this task takes over; nil before there is such a task, and after the end.
+    /// The task whose outcome this task takes over; nil before this task follows another task, and after this task has
+    /// settled.
     fileprivate var target: RequestTask<Value>?
     /// The tasks that take over the outcome of this task. The references are weak: a follower that is still needed is
     /// retained by its observers.

@@ -90,7 +90,7 @@ package final class TaskInterest: Sendable {
         return true
     }
 
-    /// Ends the interest of the task in its sources, and cancels those in which nothing else is interested.
+    /// Ends the interest of the task in its sources, and cancels the sources that nothing else is interested in.
     func dropSources() {
         TaskInterest.settle(endSources())
     }

@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A call without a type of its own. It is built where it is needed, from a method and a path.
+/// A call for which you declare no endpoint type. You create it where you make the call, from a method and a path.
 ///
 /// ```swift
 /// let user: User = try await service.request(.get("users/\(id)").query(["full": true]))

@@ -134,8 +134,8 @@ public struct EndpointPath: Hashable, Sendable {
         }
     }
 
-    /// The characters that a path may contain in addition to unreserved ones:
-    /// [RFC 3986 section 3.3](https://www.rfc-editor.org/rfc/rfc3986#section-3.3).
+    /// The characters that a path may contain in addition to unreserved characters: [RFC 3986 section
+    /// 3.3](https://www.rfc-editor.org/rfc/rfc3986#section-3.3).
     private static func isDelimiter(_ byte: UInt8) -> Bool {
         "!$&'()*+,;=:@".utf8.contains(byte)
     }

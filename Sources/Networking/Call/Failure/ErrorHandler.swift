@@ -47,8 +47,8 @@ public enum ErrorHandlingResult: Sendable {
     case next(any Error, because: String? = nil)
     /// The call ends with this error at once. The handlers after this one, such as the retry handler, are not called.
     case fail(any Error)
-    /// The request is sent again after a delay. If a request is given, it replaces the original one, and adapters run
-    /// on it.
+    /// The request is sent again after a delay. If a request is given, it replaces the original request, and the
+    /// adapters process the new request.
     case retry(after: Duration = .zero, with: HTTPRequest? = nil, because: String? = nil)
 }
 

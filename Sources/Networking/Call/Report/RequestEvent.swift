@@ -25,7 +25,7 @@ public enum RequestEvent: Sendable {
     /// The head of a response was received. Transports of the library report it at once, even for redirects. For other
     /// transports, it is reported with the response.
     case head(HTTPStatus, HTTPHeaders)
-    /// The newest progress, after bytes were transferred. It is reported on a queue of its own, and only to observers
+    /// The newest progress, after bytes were transferred. It is reported on a separate queue, and only to observers
     /// with ``RequestObserver/wantsProgress``.
     case progress(RequestProgress)
     /// The attempt is over.
