@@ -47,8 +47,9 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
     /// Returns the recorded response to a request.
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` if the request is not valid;
-    ///   ``NetworkError/Kind/noRecordedResponse`` if the archive does not contain the request, or if the body of its
-    ///   successful response is redacted; the recorded error if the request failed when it was recorded.
+    ///   ``NetworkError/Kind/noRecordedResponse`` if the archive does not contain the request, or if the recorded
+    ///   response is successful and its body is redacted; the recorded error if the request failed when it was
+    ///   recorded.
     public func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         try request.validate()
         let body = try ReplayTransport.bytes(of: request)

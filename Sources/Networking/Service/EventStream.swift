@@ -4,9 +4,8 @@
 /// Each connection is an ordinary call of the service, so that it carries the current token. The `Last-Event-ID` header
 /// tells the server where to resume. The stream ends if the server responds with 204, or if the reader stops reading.
 /// If the first connection fails, the stream throws the error of that connection. Later, the stream throws an error
-/// only if it does not reconnect: because a new attempt would fail, too (for example, the server rejects the request),
-/// because too many attempts have failed, because the call must not be repeated, or because the stream was cancelled or
-/// reset.
+/// only if it does not reconnect: a new attempt would fail, too (for example, the server rejects the request), too many
+/// attempts have failed, the call must not be repeated, or the stream was cancelled or reset.
 ///
 /// Only a call with a safe method (GET) reconnects after its response has ended. The stream of a POST, such as the
 /// stream of a language model, ends with its response. After a lost connection, such a stream reconnects only if its

@@ -18,8 +18,8 @@ import Foundation
 /// called from any thread. A call throws the error that the error handlers and ``NetworkConfiguration/errorMapping``
 /// create from the failure.
 ///
-/// If you write a generic method of your own around these methods, declare its parameter as `some Endpoint<Untyped>` if
-/// the caller determines the result type, and as `some Endpoint` if the method takes a converter.
+/// If you write a generic method that calls these methods, declare its parameter as `some Endpoint<Untyped>` if the
+/// caller determines the result type, and as `some Endpoint` if the method takes a converter.
 ///
 /// ## Example
 ///

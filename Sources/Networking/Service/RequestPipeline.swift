@@ -68,8 +68,8 @@ final class RequestPipeline: Sendable {
         return client.admission.filter { $0.admissionStage == .token }
     }
 
-    /// Whether the cache may respond to a request that cannot be sent now, because the circuit breaker is open, or
-    /// because the token has expired and the refresh failed although the session continues.
+    /// Whether the cache may respond to a request that cannot be sent now. A request cannot be sent if the circuit
+    /// breaker is open, or if the token has expired and its refresh has failed without ending the session.
     private func mayUseStoredResponse(to request: HTTPRequest, insteadOf error: NetworkError) -> Bool {
         guard client.configuration.cache != nil, request.method.isSafe else { return false }
         return error.kind == .circuitOpen || error.kind == .noToken && !RefreshRejection.isEnd(error.underlying)

@@ -103,8 +103,8 @@ final class RunningCalls: Sendable {
 }
 
 extension Settlement where Value == Void {
-    /// Waits for the outcome, even if the current task is cancelled. The wait ends early only if the enclosing call is
-    /// ended.
+    /// Waits for the outcome, even if the current task is cancelled. The wait ends early only if the enclosing call
+    /// ends.
     fileprivate func settled() async {
         let scope = CallScope.current
         scope?.add(self)

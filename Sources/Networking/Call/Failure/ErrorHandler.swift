@@ -17,9 +17,9 @@
 ///
 /// - ``ErrorHandlingResult/next(_:because:)`` passes an error to the next handler.
 /// - ``ErrorHandlingResult/fail(_:)`` ends the call with an error. The following handlers are not called.
-/// - ``ErrorHandlingResult/retry(after:with:because:)`` sends the request again. The pipeline refuses the retry and
-///   calls the next handler if the call was cancelled or reset, if the deadline of the call passes before the retry, if
-///   the call has used all its attempts, or if the body cannot be sent a second time.
+/// - ``ErrorHandlingResult/retry(after:with:because:)`` sends the request again. In some cases, the pipeline refuses
+///   the retry and calls the next handler: the call was cancelled or reset, its deadline passes before the retry, it
+///   has used all its attempts, or its body cannot be sent a second time.
 ///
 /// If a handler waits, it must use ``withCallCancellation(_:)``, so that the wait ends when the call ends.
 ///

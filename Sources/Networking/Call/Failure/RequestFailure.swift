@@ -57,9 +57,9 @@ public struct RequestFailure: Sendable {
         return failure
     }
 
-    /// Whether sending the request again has the same effect as sending it once: the request before redirects and the
-    /// last request each have an idempotent method (RFC 9110 section 9.2.2) or an `Idempotency-Key`. A POST that a
-    /// redirect changed to GET is not safe to repeat.
+    /// Whether sending the request again has the same effect as sending it once. This is true if the request before
+    /// redirects and the last request each have an idempotent method (RFC 9110 section 9.2.2) or an `Idempotency-Key`.
+    /// A POST that a redirect changed to GET is not safe to repeat.
     public var isSafeToRepeat: Bool {
         guard let request else { return false }
         return [request, adaptedRequest ?? request].allSatisfy {

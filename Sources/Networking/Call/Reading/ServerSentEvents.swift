@@ -8,8 +8,8 @@ public struct ServerSentEvent: Hashable, Sendable {
     /// The last event ID, which the server has sent with this event or earlier; empty if the server has sent none. Send
     /// it as `Last-Event-ID` to resume after this event.
     public var id: String
-    /// The time that the client should wait before it connects again, which the server has sent with this event or
-    /// earlier; nil if the server has sent none. At most 24 hours.
+    /// The reconnection time, which the server has sent with this event or earlier; nil if the server has sent none.
+    /// The client should wait for this time before it connects again. At most 24 hours.
     public var retry: Duration?
 
     /// Creates an event.
