@@ -41,13 +41,14 @@ let package = Package(
             name: "NetworkingProof",
             dependencies: ["Networking", "NetworkingTesting", "NetworkingFuzzTargets"],
             swiftSettings: settings),
-        // What the fuzzer and the proof have in common. An executable cannot depend on another one.
+        // The code that the fuzzer and the proof share. It is a separate target, because an executable cannot depend on
+        // another executable.
         .target(
             name: "NetworkingFuzzTargets",
             dependencies: ["Networking", "NetworkingTesting"],
             exclude: ["Corpus"],
             swiftSettings: settings),
-        // A target of its own, because the runtime of the fuzzer contains `main`.
+        // A separate target, because the runtime of the fuzzer contains `main`.
         .executableTarget(name: "NetworkingFuzz", dependencies: ["NetworkingFuzzTargets"], swiftSettings: settings),
         .executableTarget(
             name: "Example",

@@ -29,7 +29,7 @@ int posix_memalign(void **result, size_t alignment, size_t size) {
     return *result ? 0 : 12;
 }
 
-// Increments a counter and jumps to the next function of this name. No register changes.
+// Increments a counter and jumps to the function of the same name in the next library. No register changes.
 #define FORWARD(name, counter)                                                   \
     __attribute__((visibility("hidden"), used)) void *next_##name;              \
     __asm__(".text\n.globl " #name "\n.type " #name ", @function\n" #name ":\n" \
@@ -50,7 +50,8 @@ FORWARD(pthread_mutex_lock, locks);
 
 #define FIND(name) next_##name = dlsym(RTLD_NEXT, #name)
 
-// Runs before the constructors of all other libraries (-z initfirst), which call these functions.
+// Runs before the constructors of all other libraries (-z initfirst), because these constructors call the functions
+// above.
 __attribute__((constructor)) static void begin(int argc, char **argv, char **environment) {
     FIND(pthread_mutex_lock);
     FIND(swift_retain);

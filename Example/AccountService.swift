@@ -40,7 +40,7 @@ final class AccountService: NetworkService, @unchecked Sendable {
             as: .json(Grant.self).storingToken(in: session, \.accessToken))
     }
 
-    /// Requests the next token. The server issues a new refresh token with it.
+    /// Requests the next token. The response also contains a new refresh token.
     func refresh(_ old: AccessToken?) async throws -> AccessToken {
         guard let refreshToken = old?.refreshToken else { throw AccessToken.Rejected() }
         let grant: Grant = try await request(AccountEndpoint.refresh(refreshToken))

@@ -35,7 +35,7 @@ final class Ledger: @unchecked Sendable {  // because of the lock around every v
         }
     }
 
-    /// Prints the result of one step of the tour, and records the step if the result is not the expected one.
+    /// Prints the result of one step of the tour, and records the step if the result is not as expected.
     func step(_ text: String, isRight: Bool = true) {
         print(isRight ? "✓ \(text)" : "✗ \(text)")
         if !isRight { lock.withLock { surprises.append(text) } }

@@ -242,7 +242,7 @@ int clibcurl_epoll_wait(int epoll, struct clibcurl_event *events, int count, int
 
 int clibcurl_alarm_create(int epoll) {
     int alarm = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    // Edge-triggered: the kernel reports each ring once, so the alarm need not be read to reset it.
+    // Edge-triggered: the kernel reports each ring once, so nothing has to read the alarm to reset it.
     struct epoll_event event = {.events = EPOLLIN | EPOLLET, .data.fd = alarm};
     if (alarm >= 0) epoll_ctl(epoll, EPOLL_CTL_ADD, alarm, &event);
     return alarm;

@@ -3,7 +3,7 @@
     import FoundationNetworking
     import Networking
 
-    /// Measures calls whose responses come from a cache, and what a cache costs the other calls.
+    /// Measures calls whose responses come from a cache, and the cost of the cache for the other calls.
     struct CacheBenchmark: Benchmark {
         let name = "cache"
         let explanation =

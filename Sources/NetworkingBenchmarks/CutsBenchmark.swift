@@ -43,7 +43,7 @@
             report.add(
                 Row(
                     subject: "killed", wall: (ContinuousClock.now - start) / .seconds(1),
-                    note: "\(count) correct files; on average, \(kept / count / 1_000) KB were stored at the kill"))
+                    note: "\(count) correct files; on average, \(kept / count / 1_000) KB were stored before the kill"))
         }
 
         /// Kills a download once it has stored `point` bytes.

@@ -3,7 +3,8 @@
     import Networking
     import NetworkingTesting
 
-    /// Sends requests through nginx, which often closes connections, and checks that each is executed exactly once.
+    /// Sends requests through nginx, which often closes connections, and checks that each request is executed exactly
+    /// once.
     struct ExactlyOnceBenchmark: Benchmark {
         let name = "exactly-once"
         let explanation =

@@ -7,8 +7,8 @@
     struct HangingBenchmark: Benchmark {
         let name = "hanging"
         let explanation =
-            "5,000 calls in progress, on the transport alone, through the pipeline, and waiting for a permit: processor "
-            + "time while idle, memory, time to cancel all."
+            "5,000 calls in progress: on the transport, in the pipeline, or waiting for a permit; the processor time "
+            + "while they wait, their memory, and the time to cancel all of them."
 
         func run(_ report: Report, isQuick: Bool) async throws {
             let count = isQuick ? 500 : 5_000

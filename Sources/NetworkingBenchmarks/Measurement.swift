@@ -36,8 +36,8 @@
             return seconds(usage.ru_utime) + seconds(usage.ru_stime)
         }
 
-        /// Measures a loop that does the same work each time, so that figures of two runs can be compared although the
-        /// speed of a virtual machine changes.
+        /// Measures a loop that does the same work each time. The time of the loop shows the speed of the virtual
+        /// machine, so that the results of two runs can be compared although this speed changes.
         ///
         /// - Returns: The processor time of the loop in milliseconds.
         static func referenceTime() -> Double {

@@ -2,7 +2,7 @@
     import Foundation
     import Networking
 
-    /// Measures the cost of observers, and what the support for observers costs a call without an observer.
+    /// Measures the cost of observers, and the cost of the support for observers in a call without an observer.
     struct ObserversBenchmark: Benchmark {
         let name = "observers"
         let explanation =
@@ -38,8 +38,8 @@
             for token in tokens { token.cancel() }
         }
 
-        /// Measures what the support for observers costs a call without an observer: the check whether there is one,
-        /// and the reads of the clock for the report of the call.
+        /// Measures the cost of the support for observers in a call without an observer: the check whether there is an
+        /// observer, and the reads of the clock for the report of the call.
         private func addParts(_ report: Report, calls: Int) {
             let observers = RequestObservers()
             let question = ContinuousClock().measure {

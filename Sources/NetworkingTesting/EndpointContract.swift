@@ -30,8 +30,8 @@ public enum EndpointContract {
     /// Checks the requests and the sample responses of examples.
     ///
     /// The check requires that:
-    /// - no stored property of an endpoint has the name of a member of ``Endpoint`` but another type (the library would
-    ///   then use the default implementation of the member, without a warning);
+    /// - each stored property with the name of a member of ``Endpoint`` has the type of that member (otherwise, the
+    ///   library uses the default implementation of the member, without a warning);
     /// - the URL can be built and does not change when it is parsed again, and its path has no empty segment;
     /// - the header fields are valid;
     /// - a GET or HEAD request has no body;
@@ -63,7 +63,7 @@ public enum EndpointContract {
             let print = Trial.fingerprint(of: request)
             if let other = seen[print] {
                 faults.append(
-                    "\(name): makes the same request as \(other); change the path, query or body of one")
+                    "\(name): makes the same request as \(other); change the path, query or body of one of them")
             }
             seen[print] = seen[print] ?? name
         }
@@ -94,7 +94,7 @@ private struct Trial {
     }
 
     /// Returns a text that is equal for equal requests. The idempotency key is left out, because each call has a new
-    /// one.
+    /// key.
     static func fingerprint(of request: HTTPRequest) -> String {
         let body = request.body.data.map { $0.base64EncodedString() } ?? UUID().uuidString
         let fields = request.allHeaders.filter { $0.name != .idempotencyKey }.map { "\($0.name): \($0.value)" }

@@ -1,8 +1,8 @@
 import Foundation
 import Networking
 
-/// One accepted connection. Its own thread reads requests, starts the handler of each and writes the responses.
-final class LoopbackConnection: @unchecked Sendable {  // because only its thread uses it, except what the lock guards
+/// One accepted connection. Its own thread reads requests, starts a handler for each request and writes the responses.
+final class LoopbackConnection: @unchecked Sendable {  // because only its thread uses it; the jobs have a lock
     /// A task for the thread of the connection while a handler runs.
     private enum Job {
         case read(CheckedContinuation<Data?, any Error>)

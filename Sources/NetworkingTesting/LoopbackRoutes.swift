@@ -2,7 +2,7 @@ import Foundation
 import Networking
 
 /// The routes of a server. The route that was added last comes first.
-final class LoopbackRoutes: @unchecked Sendable {  // because both variables are only touched under the lock
+final class LoopbackRoutes: @unchecked Sendable {  // because of the lock around both variables
     private struct Route {
         let method: HTTPMethod?
         let segments: [Substring]

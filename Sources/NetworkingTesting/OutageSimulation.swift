@@ -3,9 +3,9 @@ public import Networking
 /// A simulation of the load that the retries of many clients cause on a server that fails for some time. It runs on a
 /// manual clock, without a network.
 ///
-/// Each client makes one call per second, at a random offset of its own. While the server fails, each call is retried
-/// up to the limit of the retry policy, after the backoff of the policy with full jitter, as long as the budget of the
-/// client allows it. Use the simulation to choose a policy and a budget:
+/// Each client makes one call per second, at its own random offset. While the server fails, each call is retried up to
+/// the limit of the retry policy, as long as the budget of the client allows it. The wait before a retry is the backoff
+/// of the policy with full jitter. Use the simulation to choose a policy and a budget:
 ///
 /// ```swift
 /// var simulation = OutageSimulation(clients: 10_000)

@@ -18,7 +18,8 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
         /// once, in the recorded order.
         case strict
         /// The method and the path must be equal; the server, the query and the body may differ. If several exchanges
-        /// match, one with an equal query is preferred. When all matching exchanges are used, the last one is repeated.
+        /// match, an exchange with an equal query is preferred. If all matching exchanges have been used, the last of
+        /// them is used again.
         case lenient
     }
 
@@ -46,8 +47,9 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
     /// Returns the recorded response to a request.
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` if the request is not valid;
-    ///   ``NetworkError/Kind/noRecordedResponse`` if the archive does not contain the request, or if the body of its
-    ///   successful response is redacted; the recorded error if the request failed when it was recorded.
+    ///   ``NetworkError/Kind/noRecordedResponse`` if the archive does not contain the request, or if the recorded
+    ///   response is successful and its body is redacted; the recorded error if the request failed when it was
+    ///   recorded.
     public func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         try request.validate()
         let body = try ReplayTransport.bytes(of: request)
@@ -126,7 +128,7 @@ private struct RecordedAddress {
     func hasQuery(of other: RecordedAddress) -> Bool {
         guard query.count == other.query.count else { return false }
         var left = other.query
-        // Items that are not redacted are matched first. Redacted items match the remaining ones.
+        // Items that are not redacted are matched first. Redacted items match the remaining items.
         for item in query.sorted(by: { !$0.hasSuffix("=REDACTED") && $1.hasSuffix("=REDACTED") }) {
             let name = item.hasSuffix("=REDACTED") ? String(item.dropLast("REDACTED".count)) : nil
             guard let index = left.firstIndex(where: { $0 == item || name.map($0.hasPrefix) ?? (item == "REDACTED") })

@@ -6,7 +6,7 @@ public import Networking
 /// ```swift
 /// let stub = StubTransport()
 /// stub.on(.get, "/users/7", .json(["id": 7]))
-/// stub.on(.post, "/users", .status(.conflict), .status(.created))      // the first one once, then always the second
+/// stub.on(.post, "/users", .status(.conflict), .status(.created))      // first request: 409, then always 201
 /// let profiles = ProfileService(environment: environment) { $0.transport = stub }
 /// ```
 ///

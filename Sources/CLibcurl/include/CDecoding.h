@@ -26,8 +26,8 @@ struct cdecoding;
 bool cdecoding_is_available(enum cdecoding_coding coding);
 /// Creates a decoder. Returns NULL if the library is missing or there is no memory.
 struct cdecoding *cdecoding_create(enum cdecoding_coding coding);
-/// Decodes from `input` to `output`. On entry, the counts are the sizes of the buffers; on return, the numbers of
-/// bytes read and written.
+/// Decodes from `input` to `output`. Before the call, the counts are the sizes of the buffers. After the call, they are
+/// the numbers of bytes that were read and written.
 enum cdecoding_result cdecoding_run(
     struct cdecoding *decoding, const void *input, size_t *input_count, void *output, size_t *output_count);
 void cdecoding_free(struct cdecoding *decoding);

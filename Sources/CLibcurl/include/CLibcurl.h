@@ -115,7 +115,7 @@ struct clibcurl_event {
 
 /// Creates a list of sockets in the kernel (epoll). Returns -1 and sets `errno` if no file descriptor is left.
 int clibcurl_epoll_create(void);
-/// Adds a socket to the list, or changes the events for which the list waits on it: `CCURL_POLL_IN`, `…_OUT`,
+/// Adds a socket to the list, or changes the events that the list reports for this socket: `CCURL_POLL_IN`, `…_OUT`,
 /// `…_INOUT`. The value 0 removes the socket from the list.
 int clibcurl_epoll_set(int epoll, int socket, int wanted);
 /// Waits for at most `timeout_ms` milliseconds (-1: without limit), and stores at most `count` events. Returns the

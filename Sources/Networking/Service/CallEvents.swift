@@ -16,8 +16,8 @@ final class CallEvents: Sendable {
     }
 
     private struct State: Sendable {
-        /// Nil after the call ends, as is the audience, because a request that outlives the call must not retain the
-        /// task, the observers or the endpoint.
+        /// Nil after the call ends. The audience is nil then, too, because a request that outlives the call must not
+        /// retain the task, the observers or the endpoint.
         var track: CallTrack?
         var audience: Audience?
         var queue = DeliveryQueue<RequestEvent>()
@@ -66,8 +66,8 @@ final class CallEvents: Sendable {
         if delivers { deliver() }
     }
 
-    /// Reports the end to the observers. The task is notified earlier, because its callbacks run before the observers
-    /// are notified.
+    /// Reports the end of the call to the observers. The task is notified earlier, because its callbacks run before the
+    /// observers are notified.
     func finish(_ report: CallReport) {
         if state.withLock({ $0.take(.finished(report)) }) { deliver() }
     }

@@ -51,7 +51,7 @@ package final class CallTrack: Sendable {
     let pauseGate: PauseGate?
     /// The target to which the response's body is delivered.
     let target: BodyTarget
-    /// Whether the progress of the call is that of its upload. If false, it is that of its download.
+    /// Whether the progress of the call is the progress of its upload. If false, it is the progress of its download.
     let countsUpload: Bool
     private let state = Locked(State())
 
@@ -69,7 +69,7 @@ package final class CallTrack: Sendable {
 
     var phase: Phase { state.withLock { $0.phase } }
 
-    /// The current request: adapted as soon as its adapters have run. Nil before the request has been created.
+    /// The current request; nil before it has been created. After the adapters have run, it is the adapted request.
     var request: HTTPRequest? { state.withLock { $0.request } }
 
     /// The report of the call; nil before the call ends.
@@ -78,7 +78,7 @@ package final class CallTrack: Sendable {
     /// The response of the last attempt that received a response.
     var lastResponse: HTTPResponse? { state.withLock { $0.attempts.last { $0.response != nil }?.response } }
 
-    /// Records an event and notifies the observers and followers. The end of the call releases them.
+    /// Records an event and notifies the observers and followers. When the call ends, releases them.
     func note(_ event: RequestEvent) {
         let before = state.withLock { state in
             state.take(event)
@@ -98,8 +98,7 @@ package final class CallTrack: Sendable {
         for event in past { observer(event) }
     }
 
-    /// Repeats the past events of another track, and then each of its new events. The track that was followed before is
-    /// no longer followed.
+    /// Repeats the past events of another track, and then each of its new events. Stops following the previous track.
     func follow(_ other: CallTrack) {
         let before = state.withLock { state in
             defer { state.source = other }

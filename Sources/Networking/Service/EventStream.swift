@@ -3,9 +3,9 @@
 ///
 /// Each connection is an ordinary call of the service, so that it carries the current token. The `Last-Event-ID` header
 /// tells the server where to resume. The stream ends if the server responds with 204, or if the reader stops reading.
-/// If the first connection fails, the stream throws its error. After that, the stream throws only errors that a new
-/// attempt would not fix (a refusal, another media type, a cancellation) and, after too many failed attempts, the error
-/// of the last attempt.
+/// If the first connection fails, the stream throws the error of that connection. Later, the stream throws an error
+/// only if it does not reconnect: a new attempt would fail, too (for example, the server rejects the request), too many
+/// attempts have failed, the call must not be repeated, or the stream was cancelled or reset.
 ///
 /// Only a call with a safe method (GET) reconnects after its response has ended. The stream of a POST, such as the
 /// stream of a language model, ends with its response. After a lost connection, such a stream reconnects only if its
@@ -45,7 +45,7 @@ struct EventStream: AsyncSequence, Sendable {
                 switch machine.step(after: result.outcome, id: events?.lastEventID, retry: events?.retry) {
                 case .deliver: return result.event
                 case .end: return nil
-                case .fail: throw result.error ?? CancellationError()  // a failed outcome always has its error
+                case .fail: throw result.error ?? CancellationError()  // a failed outcome always has an error
                 case .reconnect(let delay):
                     (connection, events) = (nil, nil)
                     do { try await stream.wait(for: delay) } catch {
@@ -63,7 +63,7 @@ struct EventStream: AsyncSequence, Sendable {
             var error: (any Error)?
         }
 
-        /// Returns the next event of the connection, its error or its end. Opens a connection if there is none.
+        /// Returns the next event, the error or the end of the connection. Opens a connection if there is none.
         private mutating func read() async -> Result {
             do {
                 if events == nil {
@@ -77,7 +77,7 @@ struct EventStream: AsyncSequence, Sendable {
                 guard let event = try await events?.next() else { return Result(outcome: .ended) }
                 return Result(outcome: .event, event: event)
             } catch let failed as FailedCall {
-                // The original error: handlers may have replaced the error of the call.
+                // The original error decides, because handlers may have replaced the error of the call.
                 return result(failed.error, after: failed.report.attempts.last?.error ?? failed.error)
             } catch {
                 return result(await connection?.mapped(error) ?? error, after: error)

@@ -68,9 +68,9 @@ public final class NetworkClient: Sendable {
     }
 
     /// Ends every call of the service with ``NetworkError/Kind/resetting``, except the calls inside which this method
-    /// is called. Returns after the ended calls have returned and every ``ResetParticipant`` has been reset. Calls
-    /// that start after the others were ended are sent as usual. A token refresh and its calls continue. Two resets at
-    /// the same time reset the participants only once.
+    /// is called. Returns after the ended calls have returned and every ``ResetParticipant`` has been reset. Calls that
+    /// start later are sent as usual. A token refresh and its calls continue. Two resets at the same time reset the
+    /// participants only once.
     public func reset() async {
         await calls.reset(configuration.resetParticipants)
     }
@@ -123,8 +123,8 @@ public final class NetworkClient: Sendable {
         return CookieTransport(transport, jar: cookies).addingCookies(to: request)
     }
 
-    /// Returns the settings of one call. The values of the call come first, then those of the endpoint, then those of
-    /// the service.
+    /// Returns the settings of one call. A value of the call overrides the value of the endpoint, which overrides the
+    /// value of the service.
     func resolved(_ settings: RequestSettings, for endpoint: any Endpoint) -> RequestSettings {
         var resolved = settings
         resolved.complete(with: RequestSettings(of: endpoint))

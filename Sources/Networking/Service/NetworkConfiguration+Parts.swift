@@ -31,7 +31,7 @@ extension NetworkConfiguration {
         return errorHandlingService.between(first, and: last, mapping: errorMapping.map)
     }
 
-    /// Returns the chain of transports; the last one created is the outermost.
+    /// Returns the chain of transports. The transport that is created last is the outermost.
     func sending() -> any Transport {
         let base = transport ?? PlatformTransport.shared
         let storingCookies: any Transport = cookies.map { SetCookieTransport(base, jar: $0) } ?? base

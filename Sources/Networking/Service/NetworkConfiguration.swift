@@ -17,8 +17,8 @@
 /// 3. Sending: duplicates, redirects, cookies, cache, transport.
 /// 4. After a failure: the session's handler, the app's handlers, retries, the mapping to the app's errors.
 ///
-/// A part that a list already contains is not added a second time: a `RetryErrorHandler`, a `GeneralErrorHandler`, or
-/// the adapter, gate or handler of the session. Adding the adapter, gate or handler of a session to a list also sets
+/// If a list already contains a `RetryErrorHandler`, a `GeneralErrorHandler`, or the adapter, gate or handler of a
+/// session, this part is not added a second time. Adding the adapter, gate or handler of a session to a list also sets
 /// ``session``. If parts of two different sessions are set, every call fails.
 ///
 /// The limit, gate, breaker, cookie jar, cache and session are objects. Services that are created from the same
@@ -116,8 +116,8 @@ public struct NetworkConfiguration: Sendable {
         let isGeneral: Bool
         let map: (@Sendable (any Error, RequestFailure) -> any Error)?
 
-        /// Maps to the endpoint's own error (`error(for:)`), or else to ``GeneralRequestError``, as described at
-        /// ``GeneralErrorHandler``.
+        /// Maps to the endpoint's own error (`error(for:)`). If the endpoint has none, maps to ``GeneralRequestError``,
+        /// as described at ``GeneralErrorHandler``.
         public static let general = ErrorMapping(isGeneral: true, map: nil)
         /// Throws errors unchanged: a ``NetworkError``, or the error that a handler has created. The endpoint's
         /// `error(for:)` is not called.

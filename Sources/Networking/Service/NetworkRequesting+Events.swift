@@ -19,8 +19,8 @@ extension NetworkRequesting {
 extension ServerSentEvent {
     /// The rule that decides when a lost stream of events is reconnected.
     public struct Reconnection: Hashable, Sendable {
-        /// The delay before a reconnection, unless the server sends another one (`retry`). It doubles with each
-        /// consecutive connection that brings no event, up to 32 times the delay.
+        /// The delay before a reconnection, unless the server sends another delay (`retry`). The delay doubles with
+        /// each consecutive connection without an event, up to 32 times its original value.
         public var delay: Duration
         /// The number of consecutive connections that may fail.
         public var maximumFailures: Int

@@ -4,8 +4,8 @@ import Foundation
 extension NetworkRequesting {
     /// Sends a request and returns the value of the response.
     ///
-    /// - Throws: ``ServerFailure`` with the decoded error of the server, if the body of an error response contains one
-    ///   and the service maps errors; otherwise the same errors as every call.
+    /// - Throws: ``ServerFailure`` with the decoded error of the server, if the body of an error response can be read
+    ///   as this error and the service maps errors. Otherwise, the same errors as every other call.
     @discardableResult
     public func request<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()

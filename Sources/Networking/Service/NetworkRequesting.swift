@@ -18,8 +18,8 @@ import Foundation
 /// called from any thread. A call throws the error that the error handlers and ``NetworkConfiguration/errorMapping``
 /// create from the failure.
 ///
-/// If you write a generic method of your own around these methods, declare its parameter as `some Endpoint<Untyped>` if
-/// the caller determines the result type, and as `some Endpoint` if the method takes a converter.
+/// If you write a generic method that calls these methods, declare its parameter as `some Endpoint<Untyped>` if the
+/// caller determines the result type, and as `some Endpoint` if the method takes a converter.
 ///
 /// ## Example
 ///
@@ -122,8 +122,8 @@ extension NetworkRequesting {
 }
 
 extension NetworkRequesting {
-    /// Returns the decoder of one call: the decoder of the call's settings, otherwise that of the endpoint, otherwise
-    /// that of the service.
+    /// Returns the decoder of one call: the first decoder that is set in the settings of the call, of the endpoint or
+    /// of the service, in this order.
     func decoder(for endpoint: any Endpoint, _ settings: RequestSettings) -> JSONDecoder {
         settings.decoder ?? endpoint.settings.decoder ?? client.settings.decoder ?? JSONDecoder()
     }

@@ -42,7 +42,8 @@ struct RequestCall: Sendable {
         attempt = Attempt(number: history.count + 1, begun: original == nil ? begun : clock.now())
     }
 
-    /// Prepares the request of the attempt: the request of the endpoint at first; a handler may replace it later.
+    /// Prepares the request of the attempt. In the first attempt, this is the request of the endpoint. A handler may
+    /// replace the request of the later attempts.
     mutating func prepare(_ request: HTTPRequest) throws -> HTTPRequest {
         var request = request
         original = request  // before the body is encoded: if that fails, the failure contains the request

@@ -61,15 +61,15 @@ final class RequestPipeline: Sendable {
     /// Returns the policies that admit a request. A call that uses only the cache sends nothing. It waits only until
     /// the token is known, because a stored response belongs to a token.
     ///
-    /// - Throws: ``NetworkError/Kind/notCached`` if such a call has no cache.
+    /// - Throws: ``NetworkError/Kind/notCached`` if the call uses only the cache, but the service has no cache.
     private func admission(of request: HTTPRequest) throws -> [any AdmissionPolicy] {
         guard request[option: CachingOption.self] == .only else { return client.admission }
         guard client.configuration.cache != nil else { throw NetworkError.notCached }
         return client.admission.filter { $0.admissionStage == .token }
     }
 
-    /// Whether the cache may respond to a request that cannot be sent now, because the circuit breaker is open, or
-    /// because the token has expired and the refresh failed although the session continues.
+    /// Whether the cache may respond to a request that cannot be sent now. A request cannot be sent if the circuit
+    /// breaker is open, or if the token has expired and its refresh has failed without ending the session.
     private func mayUseStoredResponse(to request: HTTPRequest, insteadOf error: NetworkError) -> Bool {
         guard client.configuration.cache != nil, request.method.isSafe else { return false }
         return error.kind == .circuitOpen || error.kind == .noToken && !RefreshRejection.isEnd(error.underlying)
@@ -106,8 +106,8 @@ final class RequestPipeline: Sendable {
         }
     }
 
-    /// Notifies the handlers that record responses of the server. If a stale response has replaced an outcome, the
-    /// outcome is dropped after that.
+    /// Notifies the handlers that record responses of the server. If the cache has replaced the server's response with
+    /// a stale response, the handlers get the server's response, and the returned stale response no longer contains it.
     private func recorded(_ response: HTTPResponse, to request: HTTPRequest) -> HTTPResponse {
         guard response.source == .cache else {
             client.errorHandlingService.record(response, to: request)
@@ -121,7 +121,7 @@ final class RequestPipeline: Sendable {
         return response
     }
 
-    /// Whether the call keeps its permit while it reads the response: a download does.
+    /// Whether the call keeps its permit while it reads the response. Only a successful download into a file keeps it.
     private func holdsPermit(for response: HTTPResponse) -> Bool {
         requirements.target == .file && response.status.isSuccessful
     }
@@ -158,8 +158,8 @@ extension RequestPipeline {
         }
     }
 
-    /// Runs the call in the caller's task and reports its end. A call that is made inside another call ends with the
-    /// outer call.
+    /// Runs the call in the caller's task and reports its end. If the call is made inside another call, it ends when
+    /// the outer call ends.
     ///
     /// - Throws: ``FailedCall``.
     func runReporting<Value>(_ converter: ResponseConverter<Value>) async throws -> Response<Value> {

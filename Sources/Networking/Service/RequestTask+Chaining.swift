@@ -1,8 +1,8 @@
 import Foundation
 
-/// Tasks that are derived from other tasks. A derived task has a result of its own: it settles once and has its own
-/// callbacks. Cancelling a derived task also cancels the calls that it waits for, except calls that another task or
-/// observer waits for.
+/// Tasks that are derived from other tasks. A derived task has its own callbacks and its own result, which is set once.
+/// Cancelling a derived task also cancels the calls that it waits for, except calls that another task or observer waits
+/// for.
 extension RequestTask {
     /// Returns a task whose value is the transformed value of this task. `transform` is called on the thread on which
     /// the call ends, not on a queue.
@@ -35,8 +35,8 @@ extension RequestTask {
         }
     }
 
-    /// Returns a task with the value of another task, which `next` creates from the value of this one. The progress,
-    /// the attempts and the request are those of the other task.
+    /// Returns a task with the value of another task. `next` creates the other task from the value of this task. The
+    /// progress, the attempts and the request are those of the other task.
     public func flatMap<Other: Sendable>(
         _ next: @escaping @Sendable (Value) throws -> RequestTask<Other>
     ) -> RequestTask<Other> {
@@ -62,7 +62,7 @@ extension RequestTask {
         }
     }
 
-    /// Creates a task that waits for this one. `settle` then gets the outcome of this task, and settles the new task.
+    /// Creates a task that waits for this task. `settle` then gets the outcome of this task, and settles the new task.
     private func derived<Other: Sendable>(
         track: CallTrack? = nil,
         _ settle: @escaping @Sendable (Result<Response<Value>, any Error>, RequestTask<Other>) -> Void

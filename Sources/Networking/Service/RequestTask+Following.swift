@@ -1,14 +1,15 @@
 /// The state of a task that takes over the outcome of another task.
 ///
-/// A task that polls, `poll() = task.flatMap { $0.isDone ? last : poll() }`, creates one task in each round, and each
-/// task takes over the outcome of the next one. When a task begins to follow another task, its followers follow that
-/// task instead: the first task always follows the newest one, and the tasks in between are released.
+/// A task that polls, `poll() = task.flatMap { $0.isDone ? last : poll() }`, creates one task in each round. Each task
+/// takes over the outcome of the next task. When a task A begins to follow a task B, the followers of A follow B
+/// instead. Therefore the first task always follows the newest task, and the tasks in between are released.
 struct Successor<Value: Sendable>: Sendable {
     fileprivate struct Follower: Sendable {
         weak let task: RequestTask<Value>?
     }
 
-    /// The task whose outcome this task takes over; nil before there is such a task, and after the end.
+    /// The task whose outcome this task takes over; nil before this task follows another task, and after this task has
+    /// settled.
     fileprivate var target: RequestTask<Value>?
     /// The tasks that take over the outcome of this task. The references are weak: a follower that is still needed is
     /// retained by its observers.

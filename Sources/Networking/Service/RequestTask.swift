@@ -156,7 +156,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     }
 
     /// Calls `action` with the outcome of the task: immediately if the task has settled, otherwise on the thread that
-    /// settles the task. Until the call of `action`, the observer counts as a waiter of the task and retains the task.
+    /// settles the task. Until `action` is called, the observer retains the task and is interested in its outcome.
     package func observe(_ action: @escaping @Sendable (Result<Response<Value>, any Error>) -> Void) {
         interest.join()
         settlement.observe { [self] outcome in withExtendedLifetime(self) { action(outcome) } }

@@ -31,7 +31,7 @@ extension ResponseCache {
                 guard step == .server else { return nil }
                 step = .end
                 let response = try await responses.load()
-                // A fresh stored response is the response of the call, too.
+                // If the stored response is fresh, the call returns it, too. It is not returned twice.
                 let isSame = response.source == .cache && stored.map { $0.data == response.http.data } == true
                 return isSame ? nil : response
             }

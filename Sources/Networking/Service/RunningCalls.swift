@@ -77,8 +77,8 @@ final class RunningCalls: Sendable {
         await self.reset(all: participants)
     }
 
-    /// Resets the participants, or waits for a reset of the participants that is already in progress. A reset that a
-    /// participant starts while it is being reset returns immediately, because otherwise it would wait for itself.
+    /// Resets the participants, or waits for a reset of the participants that is already in progress. If a participant
+    /// starts a reset while it is being reset, the new reset returns immediately, because it would wait for itself.
     private func reset(all participants: [any ResetParticipant]) async {
         let isInside =
             RunningCalls.mark.map { $0.calls == ObjectIdentifier(self) && $0.isOpen.withLock { $0 } } ?? false
@@ -103,8 +103,8 @@ final class RunningCalls: Sendable {
 }
 
 extension Settlement where Value == Void {
-    /// Waits for the outcome, even if the current task is cancelled. The wait ends early only if the enclosing call is
-    /// ended.
+    /// Waits for the outcome, even if the current task is cancelled. The wait ends early only if the enclosing call
+    /// ends.
     fileprivate func settled() async {
         let scope = CallScope.current
         scope?.add(self)

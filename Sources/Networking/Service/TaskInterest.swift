@@ -51,7 +51,8 @@ package final class TaskInterest: Sendable {
         }
     }
 
-    /// Subtracts one from the number of those that are interested in the task. This cancels nothing.
+    /// Subtracts one from the number of callbacks, tasks and callers that are interested in the task. Does not cancel
+    /// the task.
     package func leave() {
         _ = leaves()
     }
@@ -68,7 +69,7 @@ package final class TaskInterest: Sendable {
 
     /// Does the same as ``leave()``.
     ///
-    /// - Returns: Whether nothing is now interested in the task.
+    /// - Returns: True if nothing is interested in the task any longer.
     private func leaves() -> Bool {
         state.withLock { state in
             state.count -= 1
@@ -89,12 +90,13 @@ package final class TaskInterest: Sendable {
         return true
     }
 
-    /// Ends the interest of the task in its sources, and cancels those in which nothing else is interested.
+    /// Ends the interest of the task in its sources, and cancels the sources that nothing else is interested in.
     func dropSources() {
         TaskInterest.settle(endSources())
     }
 
-    /// Ends tasks that have to end: through their sources, or directly if none of their sources ends.
+    /// Ends tasks. If a task has sources that nothing else is interested in, cancels these sources. Otherwise, calls
+    /// the task's `end` closure.
     private static func settle(_ tasks: [TaskInterest]) {
         var ended = tasks
         while let task = ended.popLast() {

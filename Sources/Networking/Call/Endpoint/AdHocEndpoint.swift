@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A call without a type of its own. It is built where it is needed, from a method and a path.
+/// A call for which you declare no endpoint type. You create it where you make the call, from a method and a path.
 ///
 /// ```swift
 /// let user: User = try await service.request(.get("users/\(id)").query(["full": true]))
@@ -8,7 +8,7 @@ public import Foundation
 ///     .post("users").body(.json(user)).authorized().settings { $0.timeouts.total = .seconds(5) })
 /// ```
 ///
-/// It is a value type: each method returns a changed copy. A service treats it like every other endpoint.
+/// `AdHocEndpoint` is a value type: each method returns a changed copy. A service treats it like every other endpoint.
 ///
 /// A closure inside such a call, as in `.body(.encoded(headers: []) { … })`, compiles in the arguments of `request`,
 /// `send`, `response` and `task`. In other methods, such as `events`, the compiler treats the closure as non-Sendable:
@@ -70,7 +70,7 @@ public struct AdHocEndpoint: Endpoint {
         return copy
     }
 
-    /// Returns the call with query items added. The rule decides about items with a name that exists already.
+    /// Returns the call with query items added. The rule determines how they are merged with the existing items.
     public func query(_ query: URLQuery, _ rule: HTTPHeaders.MergeRule = .overwrite) -> AdHocEndpoint {
         with { $0.query = $0.query.merging(query, rule) }
     }
@@ -80,7 +80,7 @@ public struct AdHocEndpoint: Endpoint {
         query(URLQuery(dictionaryLiteral: (name, value)))
     }
 
-    /// Returns the call with header fields added. The rule decides about fields with a name that exists already.
+    /// Returns the call with header fields added. The rule determines how they are merged with the existing fields.
     public func headers(_ headers: HTTPHeaders, _ rule: HTTPHeaders.MergeRule = .overwrite) -> AdHocEndpoint {
         with { $0.headers.merge(headers, rule) }
     }
@@ -104,8 +104,8 @@ public struct AdHocEndpoint: Endpoint {
     /// Returns the call with settings: `.settings { $0.retry = .standard }`.
     public func settings(_ set: (inout RequestSettings) -> Void) -> AdHocEndpoint { with { set(&$0.settings) } }
 
-    /// Returns the call with errors for statuses: `.errors([.notFound: NoSuchUser()])`. An error response with such a
-    /// status ends the call with that error.
+    /// Returns the call with errors for statuses: `.errors([.notFound: NoSuchUser()])`. An error response with one of
+    /// these statuses ends the call with the error for the status.
     public func errors(_ errors: [HTTPStatus: any Error]) -> AdHocEndpoint {
         with { $0.statusErrors.merge(errors) { $1 } }
     }

@@ -12,7 +12,7 @@ public enum AuthorizationType: Hashable, Sendable {
     /// neither is set, the call is not authorized.
     case inherited
 
-    /// The scheme: `Basic`, `Bearer` or the custom one; empty for ``none`` and ``inherited``.
+    /// The scheme: `Basic`, `Bearer` or the custom scheme; empty for ``none`` and ``inherited``.
     package var scheme: String {
         switch self {
         case .basic: "Basic"

@@ -52,7 +52,7 @@ public protocol Endpoint<ResponseValue>: Sendable {
     associatedtype ResponseValue: Sendable = Untyped
 
     /// The server, if it is not the server of the service's environment. A URL without scheme and host is appended to
-    /// the environment's URL. Default: ``NetworkEnvironment/noBaseURL``, which is such a URL.
+    /// the environment's URL. Default: ``NetworkEnvironment/noBaseURL``, a URL without scheme and host.
     var baseURL: URL { get }
     /// The path below the base URL.
     var path: EndpointPath { get }
@@ -65,18 +65,20 @@ public protocol Endpoint<ResponseValue>: Sendable {
     /// The body. Default: empty.
     var body: HTTPBody { get }
     /// The parameters. They follow ``query``, or they form the body. If ``body`` is a multipart form, form parameters
-    /// become fields after its parts. With any other body, parameters that form a body are an error. Default: none.
+    /// become fields after its parts. With any other body that is not empty, parameters that form a body are an error.
+    /// Default: none.
     var parameters: RequestParameters { get }
     /// How the call is authorized. Default: ``AuthorizationType/inherited``, which uses the setting of the service.
     var authorizationType: AuthorizationType { get }
-    /// The `Idempotency-Key` of the call. A server that supports keys executes the call once, however often it is sent.
-    /// Default: none.
+    /// The `Idempotency-Key` of the call. A server that supports keys executes the call once, even if it receives the
+    /// request several times. Default: none.
     var idempotencyKey: IdempotencyKey { get }
     /// The settings, such as timeouts or a retry policy. They override the settings of the service, and the settings of
     /// the call override them. Default: none is set.
     var settings: RequestSettings { get }
-    /// The path with a placeholder for each of its values, so that reports can group calls of one kind: the
-    /// `url.template` of OpenTelemetry. Default: `{}` for each: `/users/{}`. Implement it to use names: `/users/{id}`.
+    /// The path with a placeholder for each interpolated value, so that reports can group calls of one kind. It is the
+    /// `url.template` of OpenTelemetry. By default, each placeholder is `{}`, as in `/users/{}`. Implement this
+    /// property to use names, as in `/users/{id}`.
     var urlTemplate: String { get }
 
     /// Returns the app's error for a status. Default: nil, so that the general error mapping applies.

@@ -2,17 +2,17 @@ public import Foundation
 
 /// The path of an endpoint, written as a string literal.
 ///
-/// An interpolated value is one percent-encoded segment, or part of one: an id that contains `/`, `?` or `..` cannot
-/// change the path.
+/// An interpolated value is one percent-encoded segment or a part of a segment, so an id that contains `/`, `?` or `..`
+/// cannot change the other segments or the query.
 ///
 /// ```swift
 /// var path: EndpointPath { "users/\(id)/files/\(name)" }       // name = "a/b": users/7/files/a%2Fb
 /// ```
 ///
 /// Literal text is used as it is written, with its slashes. Characters that a path may not contain are percent-encoded,
-/// and existing percent-escapes are preserved. A path ends the call with ``NetworkError/Kind/invalidRequest`` before
-/// anything is sent if it has a segment `.` or `..`, an empty segment that consists only of interpolations, or a `?` or
-/// `#` in literal text.
+/// and existing percent-escapes are preserved. If a path has a segment `.` or `..`, an empty segment that consists only
+/// of interpolations, or a `?` or `#` in literal text, the call ends with ``NetworkError/Kind/invalidRequest`` before a
+/// request is sent.
 public struct EndpointPath: Hashable, Sendable {
     /// The path so far, percent-encoded.
     private var bytes: [UInt8] = []
@@ -134,8 +134,8 @@ public struct EndpointPath: Hashable, Sendable {
         }
     }
 
-    /// The characters that a path may contain in addition to unreserved ones:
-    /// [RFC 3986 section 3.3](https://www.rfc-editor.org/rfc/rfc3986#section-3.3).
+    /// The characters that a path may contain in addition to unreserved characters: [RFC 3986 section
+    /// 3.3](https://www.rfc-editor.org/rfc/rfc3986#section-3.3).
     private static func isDelimiter(_ byte: UInt8) -> Bool {
         "!$&'()*+,;=:@".utf8.contains(byte)
     }
@@ -187,7 +187,7 @@ extension EndpointPath: ExpressibleByStringInterpolation {
             path.append(literal: literal)
         }
 
-        /// Appends a value as one percent-encoded segment, or part of one.
+        /// Appends a value as one percent-encoded segment or a part of a segment.
         public mutating func appendInterpolation(_ value: some LosslessStringConvertible) {
             path.append(value: value.description)
         }

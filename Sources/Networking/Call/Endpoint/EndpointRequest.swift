@@ -17,7 +17,7 @@ struct EndpointRequest {
     ///   ``NetworkError/Kind/bodyNotEncodable``.
     func make(_ settings: RequestSettings, random: RandomSource = .system) throws -> HTTPRequest {
         do { return try request(settings, random) } catch let error as NetworkError where error.request == nil {
-            // If there is no request to describe, the endpoint's type and template say which call it was.
+            // The error has no request, so the reason names the endpoint's type, its method and its URL template.
             var error = error
             error.reason = error.reason.map {
                 "\($0) (\(type(of: endpoint)), \(endpoint.method) \(endpoint.urlTemplate))"
@@ -73,7 +73,7 @@ struct EndpointRequest {
         /// The environment's origin, if it differs from the origin of `address`.
         var foreignHome: HTTPOrigin?
 
-        /// Whether the server is not the environment's.
+        /// Whether the server differs from the environment's server.
         var isForeign: Bool { foreignHome != nil }
         var home: HTTPOrigin? { foreignHome ?? address.origin }
     }

@@ -37,8 +37,8 @@ public struct NetworkEnvironment: Sendable {
 
     // "/" is a valid relative reference (RFC 3986 section 4.2), so the URL cannot be nil.
     // swift-format-ignore: NeverForceUnwrap
-    /// The value of ``Endpoint/baseURL`` that stands for the URL of the service's environment. Return it for cases of
-    /// an endpoint that use this URL, if other cases use another server.
+    /// The value of ``Endpoint/baseURL`` that stands for the URL of the service's environment. If some cases of an
+    /// endpoint use another server, return this value for the cases that use the URL of the environment.
     public static let noBaseURL = URL(string: "/")!
 }
 

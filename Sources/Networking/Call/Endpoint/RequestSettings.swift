@@ -24,7 +24,7 @@ public struct RequestSettings: Sendable {
     /// their own.
     private static let empty = CopyOnWrite(Parts())
 
-    // Settings are passed on several times per call. Each copy costs one reference.
+    // A call copies its settings several times. A copy only retains one reference.
     private var parts = RequestSettings.empty
 
     /// The environment: server, prefix, headers and query, replaced as a whole. Default: the service's.
@@ -32,7 +32,8 @@ public struct RequestSettings: Sendable {
         get { sharedEnvironment?.value }
         set { parts.value.environment = newValue.map { CopyOnWrite($0) } }
     }
-    /// The timeouts. For each timeout that is nil, the value of the endpoint applies, and then that of the service.
+    /// The timeouts. For each timeout that is nil, the value of the endpoint applies. If that is nil, too, the value of
+    /// the service applies.
     public var timeouts: HTTPRequest.Timeouts {
         get { parts.value.timeouts }
         _modify { yield &parts.value.timeouts }
@@ -67,8 +68,8 @@ public struct RequestSettings: Sendable {
     /// (``Endpoint/authorizationType``), which overrides the value of the service. Default:
     /// ``AuthorizationType/inherited``. If all three are inherited, the call is not authorized.
     ///
-    /// To authorize all calls of a service, except those whose endpoint returns `.none`, set it for the service:
-    /// `$0.settings.authorizationType = .bearer`.
+    /// To authorize all calls of a service, except those whose endpoint returns `.none`, set this property for the
+    /// service: `$0.settings.authorizationType = .bearer`.
     public var authorizationType = AuthorizationType.inherited
     /// The `Idempotency-Key` of the call. Default: nil, which uses the endpoint's key (``Endpoint/idempotencyKey``).
     /// `IdempotencyKey.none` sends no key.
@@ -76,8 +77,8 @@ public struct RequestSettings: Sendable {
         get { parts.value.idempotencyKey }
         set { parts.value.idempotencyKey = newValue }
     }
-    /// The app's own options. For each option that is not set, the value of the endpoint applies, and then that of the
-    /// service.
+    /// The app's own options. For each option that is not set, the value of the endpoint applies. If the endpoint does
+    /// not set it, either, the value of the service applies.
     public var options: HTTPRequest.Options {
         get { parts.value.options }
         _modify { yield &parts.value.options }
@@ -107,7 +108,7 @@ public struct RequestSettings: Sendable {
     ///
     /// Use a group together with ``DuplicateRequestPolicy/replace`` if only the result of the last request is needed,
     /// for example in a search field that sends a request for each change of its text. Requests that are not equal
-    /// never share a transfer: if the policy decides to share it, both requests are sent. Requests with different
+    /// never share a transfer, even if the policy decides so: both requests are sent. Requests with different
     /// credentials are never in the same group. Downloads into files are never in the same group as other requests.
     public var duplicateGroup: String? {
         get { options[DuplicateGroupOption.self] }
@@ -126,11 +127,11 @@ public struct RequestSettings: Sendable {
         set(&self)
     }
 
-    /// Creates settings that set nothing: the values of the endpoint apply, and then those of the service.
+    /// Creates settings that set nothing: the values of the endpoint or of the service apply.
     public init() {}
 
     /// Creates settings from the values that are set most often. For each value that is not given, the value of the
-    /// endpoint applies, and then that of the service.
+    /// endpoint or of the service applies.
     public init(
         timeouts: HTTPRequest.Timeouts = HTTPRequest.Timeouts(), validators: [ResponseValidator]? = nil,
         maximumAttempts: Int? = nil, decoder: JSONDecoder? = nil, environment: NetworkEnvironment? = nil

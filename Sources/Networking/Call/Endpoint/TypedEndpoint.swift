@@ -21,9 +21,10 @@ public import Foundation
 /// }
 /// ```
 ///
-/// The type `ResponseValue` determines how the response is read, as in `request(_:)`; for `Void`, nothing is read.
-/// `ServerError` determines how an error is read: `String` is the text of the body, and for an optional, an empty
-/// body is nil. If the body cannot be read as `ServerError`, the call still ends with an error that has the status.
+/// The type `ResponseValue` determines how the response is read, as in `request(_:)`. If it is `Void`, nothing is read.
+/// `ServerError` determines how the body of an error response is read: a `String` is the text of the body, and an
+/// optional is nil if the body is empty. If the body cannot be read as `ServerError`, the call still ends with an error
+/// that has the status.
 public protocol TypedEndpoint<ResponseValue>: Endpoint {
     /// The type of the body of an error response. Default: none.
     associatedtype ServerError: Decodable & Sendable = Untyped

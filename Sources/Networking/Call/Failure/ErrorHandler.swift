@@ -17,11 +17,11 @@
 ///
 /// - ``ErrorHandlingResult/next(_:because:)`` passes an error to the next handler.
 /// - ``ErrorHandlingResult/fail(_:)`` ends the call with an error. The following handlers are not called.
-/// - ``ErrorHandlingResult/retry(after:with:because:)`` sends the request again. The pipeline refuses the retry and
-///   calls the next handler if the call was cancelled or reset, if the deadline of the call passes before the retry, if
-///   the call has used all its attempts, or if the body cannot be sent a second time.
+/// - ``ErrorHandlingResult/retry(after:with:because:)`` sends the request again. In some cases, the pipeline refuses
+///   the retry and calls the next handler: the call was cancelled or reset, its deadline passes before the retry, it
+///   has used all its attempts, or its body cannot be sent a second time.
 ///
-/// If a handler waits, it must use ``withCallCancellation(_:)``, so that the end of the call ends the wait.
+/// If a handler waits, it must use ``withCallCancellation(_:)``, so that the wait ends when the call ends.
 ///
 /// ## Example
 ///
@@ -47,8 +47,8 @@ public enum ErrorHandlingResult: Sendable {
     case next(any Error, because: String? = nil)
     /// The call ends with this error at once. The handlers after this one, such as the retry handler, are not called.
     case fail(any Error)
-    /// The request is sent again after a delay. If a request is given, it replaces the original one, and adapters run
-    /// on it.
+    /// The request is sent again after a delay. If a request is given, it replaces the original request, and the
+    /// adapters process the new request.
     case retry(after: Duration = .zero, with: HTTPRequest? = nil, because: String? = nil)
 }
 
@@ -62,6 +62,6 @@ protocol ErrorMapper: ErrorHandler {
 protocol ResponseRecorder: ErrorHandler {
     /// Records the response of an attempt, which has not been validated yet.
     ///
-    /// - Parameter request: The request of the attempt. After a redirect, the response has a different request.
+    /// - Parameter request: The request of the attempt. After a redirect, `response.request` is a different request.
     func record(_ response: HTTPResponse, to request: HTTPRequest)
 }

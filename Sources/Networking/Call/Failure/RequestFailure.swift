@@ -57,9 +57,9 @@ public struct RequestFailure: Sendable {
         return failure
     }
 
-    /// Whether sending the request again has the same effect as sending it once: the request before redirects and the
-    /// last request each have an idempotent method (RFC 9110 section 9.2.2) or an `Idempotency-Key`. A POST that a
-    /// redirect changed to GET is not safe to repeat.
+    /// Whether sending the request again has the same effect as sending it once. This is true if the request before
+    /// redirects and the last request each have an idempotent method (RFC 9110 section 9.2.2) or an `Idempotency-Key`.
+    /// A POST that a redirect changed to GET is not safe to repeat.
     public var isSafeToRepeat: Bool {
         guard let request else { return false }
         return [request, adaptedRequest ?? request].allSatisfy {
@@ -82,8 +82,8 @@ public struct RequestFailure: Sendable {
         }
     }
 
-    /// Returns the reason why the call must not be sent again after a delay, even if a handler requests it; nil if
-    /// there is none.
+    /// Returns the reason why the request must not be sent again after a delay, even if a handler requests a retry; nil
+    /// if the request may be sent again.
     func refusal(toRetryAfter delay: Duration, with replacement: HTTPRequest?) -> String? {
         if isInterruption { return "the call was ended" }
         if let bounds, attempt >= bounds.attempts { return "the maximum of \(bounds.attempts) attempts is reached" }
@@ -122,7 +122,7 @@ extension RequestFailure: RedactedReflectable {
 
 extension RequestFailure {
     /// The server's error, decoded by the endpoint (``TypedEndpoint``, ``AdHocEndpoint``); nil if the status was
-    /// accepted, if the endpoint declares no server error, or if the body cannot be read as this type.
+    /// accepted, if the endpoint declares no server error, or if the body cannot be read as the declared type.
     public var serverError: (any Sendable)? {
         guard let response, networkError?.kind == .unacceptableStatus else { return nil }
         if let call = endpoint as? AdHocEndpoint { return call.serverError?(response, decoder) }

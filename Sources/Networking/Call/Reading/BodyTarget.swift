@@ -17,7 +17,7 @@ enum BodyTarget: Hashable, Sendable {
 }
 
 extension HTTPResponse {
-    /// Returns a rejected response with the beginning of its body in memory, for any requested delivery.
+    /// Returns a rejected response with the beginning of its body in memory, even if the body is a stream.
     func refused() async -> HTTPResponse {
         guard case .stream(let body) = content else { return self }
         var response = self

@@ -25,7 +25,7 @@ extension HTTPResponse {
     }
 }
 
-/// A type that is read in its own way and not from JSON.
+/// A type that reads the response itself. Every other type is decoded from JSON.
 private protocol SelfReading {
     /// Whether a value of this type inside a JSON document is decoded as JSON. A string in JSON has quotation marks,
     /// which are not part of the text.
@@ -58,7 +58,7 @@ extension Optional: SelfReading where Wrapped: Decodable {
     fileprivate static var isJSONInside: Bool { (Wrapped.self as? any SelfReading.Type)?.isJSONInside ?? true }
     fileprivate static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Wrapped? {
         guard !response.data.isEmpty else { return nil }
-        // JSON `null` is nil, too. Types that are read in their own way have no null.
+        // If the wrapped type is decoded from JSON, `null` is nil, too.
         return Wrapped.self is any SelfReading.Type
             ? try response.read(Wrapped.self, decoder) : try decoder.decode(Wrapped?.self, from: response.data)
     }

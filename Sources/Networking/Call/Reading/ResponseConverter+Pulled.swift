@@ -4,7 +4,7 @@ extension ResponseConverter where Value == URL {
     /// Returns a converter that writes the body to a file; the value is the URL of the file.
     ///
     /// The response is validated before the target is changed: the body of a 404 is not a download. If the call fails,
-    /// no file is left behind, unless a part of it can be resumed (`resuming`).
+    /// no file is left behind, unless the incomplete download can be resumed (`resuming`).
     ///
     /// - Parameters:
     ///   - url: The target file, whose folder must exist.

@@ -58,7 +58,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         self.init(.streamed(read), .stream)
     }
 
-    /// Returns a converter whose requests are sent through a transport of its own.
+    /// Returns a converter whose requests are sent through the transport that `wrap` returns.
     func wrappingTransport(_ wrap: @escaping @Sendable (any Transport) -> any Transport) -> ResponseConverter {
         var converter = self
         converter.requirements.wrapTransport = wrap

@@ -5,11 +5,11 @@ public struct ServerSentEvent: Hashable, Sendable {
     public var type: String
     /// The text of the event. Its lines are separated by LF.
     public var data: String
-    /// The last event ID as of this event; empty if the server has sent none. Send it as `Last-Event-ID` to resume
-    /// after this event.
+    /// The last event ID, which the server has sent with this event or earlier; empty if the server has sent none. Send
+    /// it as `Last-Event-ID` to resume after this event.
     public var id: String
-    /// The reconnection time as of this event: the time that the client should wait before it connects again; nil if
-    /// the server has sent none. At most 24 hours.
+    /// The reconnection time, which the server has sent with this event or earlier; nil if the server has sent none.
+    /// The client should wait for this time before it connects again. At most 24 hours.
     public var retry: Duration?
 
     /// Creates an event.
@@ -34,7 +34,7 @@ struct ServerSentEvents: AsyncSequence, Sendable {
         self.lastEventID = lastEventID
     }
 
-    /// The same events, from the body without error mapping.
+    /// The same events. Their sequence throws the errors of the body without mapping.
     var unmapped: ServerSentEvents { ServerSentEvents(body.unmapped, after: lastEventID) }
 
     /// Returns the error that this sequence throws if the unmapped body throws the given error.

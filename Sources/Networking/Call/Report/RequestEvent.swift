@@ -8,7 +8,7 @@
 public enum RequestEvent: Sendable {
     /// The call begins.
     case started
-    /// An attempt begins, with this request, before adapters.
+    /// An attempt begins. The adapters have not changed its request yet.
     case attemptStarted(Int, HTTPRequest)
     /// The call waits.
     case waiting(RequestWait)
@@ -17,19 +17,20 @@ public enum RequestEvent: Sendable {
     /// The request after adapting, before the transport gets it.
     case adapted(HTTPRequest)
     /// A transport of the library has sent a request: the first request, or the request of a redirect. Other transports
-    /// do not report this event. It is not reported if the response comes from a cache or an equal request.
+    /// do not report this event. It is not reported if the response comes from a cache, or from the transfer of an
+    /// equal request.
     case sent(HTTPRequest)
     /// A response was a redirect, and the request to its target is about to be sent.
     case redirected(HTTPResponse, to: HTTPRequest)
     /// The head of a response was received. Transports of the library report it at once, even for redirects. For other
     /// transports, it is reported with the response.
     case head(HTTPStatus, HTTPHeaders)
-    /// The newest progress, after bytes were transferred. It is reported on a queue of its own, and only to observers
+    /// The newest progress, after bytes were transferred. It is reported on a separate queue, and only to observers
     /// with ``RequestObserver/wantsProgress``.
     case progress(RequestProgress)
     /// The attempt is over.
     case attemptEnded(RequestAttempt)
-    /// The call is over, after its retries, its error handlers and its own callbacks.
+    /// The call is over: its retries, its error handlers and its own callbacks have ended.
     case finished(CallReport)
 
     init(_ signal: RequestSignal) {
