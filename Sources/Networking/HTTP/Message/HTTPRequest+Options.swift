@@ -4,7 +4,7 @@ extension HTTPRequest {
     ///
     /// ```swift
     /// enum TenantOption: HTTPRequest.Option {
-    ///     static let defaultValue = "public"  // of a request for which none is set
+    ///     static let defaultValue = "public"  // if a request sets no tenant
     /// }
     ///
     /// extension HTTPRequest.Options {
