@@ -164,7 +164,7 @@ private struct SendingTransport: Transport {
     }
 }
 
-/// A transport that has received some bytes and waits before it returns the response.
+/// A transport that receives some bytes and waits for `release` before it returns the response.
 private struct CountingTransport: Transport {
     let release: Settlement<Void>
 

@@ -109,7 +109,7 @@ struct PermitTests {
         #expect(limit.activeCount == 0 && stub.requests.isEmpty)
     }
 
-    @Test("A permit is released before the failure of a response is handled, and when an adapter throws")
+    @Test("A permit is released before an error handler runs, even if an adapter throws the error")
     func givenBack() async {
         let limit = ConcurrencyLimit(1)
         let seen = Box<[Int]>([])

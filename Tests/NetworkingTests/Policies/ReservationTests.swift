@@ -107,7 +107,7 @@ struct ReservationTests {
         for limit in limits { #expect(limit.activeCount == 0 && limit.waiterCount == 0) }
     }
 
-    @Test("A waiter that left the queue to wait elsewhere gets its earlier position in the queue back")
+    @Test("A waiter that returns to a queue gets its earlier position in the queue")
     func keepsItsPlace() {
         var line = WaitingLine<String>()
         for (number, name) in [(1, "a"), (2, "b"), (5, "e")] { line.insert(name, number: UInt64(number)) }

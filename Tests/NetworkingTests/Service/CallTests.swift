@@ -77,7 +77,7 @@ struct CallTests {
         #expect((error as? NetworkError)?.description.contains("root is not an object") == true)
     }
 
-    @Test("Callbacks run on the chosen queue, and decoding does not", .row("R-13"))
+    @Test("Callbacks run on the chosen queue, and decoding does not run on this queue", .row("R-13"))
     func callbackQueue() async {
         let key = DispatchSpecificKey<String>()
         let queue = DispatchQueue(label: "callbacks")
