@@ -57,7 +57,7 @@ struct RetryPolicyTests {
         #expect(await delay(huge, failure, retries: 1_000_000) == .seconds(60))
     }
 
-    @Test("Full jitter waits at most for the backoff; decorrelated jitter waits at most three times as long as the last wait")
+    @Test("Full jitter waits at most for the backoff; decorrelated jitter waits at most for three times the last wait")
     func jitter() async throws {
         let failure = try failure(.cannotConnect)
         let backoff = RetryPolicy.Backoff.exponential(first: .seconds(1), limit: .seconds(10))

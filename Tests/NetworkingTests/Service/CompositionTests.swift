@@ -141,7 +141,7 @@ struct CompositionTests {
     }
 
     @Test(
-        "A handler that a list already contains is not added again; a part of a session adds the session's other parts")
+        "A handler, gate or adapter in a list is not added again; a part of a session adds the session's other parts")
     func partsOnce() throws {
         let session = AccessTokenSupervisor(token: AccessToken("a"), clock: Fixture.stillClock) { _ in AccessToken("b")
         }

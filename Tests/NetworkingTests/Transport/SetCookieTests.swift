@@ -21,7 +21,7 @@ struct SetCookieTests {
     }
 
     @Test(
-        "A field without a name is refused, even one with only a value, which RFC 6265bis accepts",
+        "A field without a name is refused, even a field with only a value, which RFC 6265bis accepts",
         arguments: ["", ";", "=", "value", "=value", "; a=1", " \t= value", "value; Path=/"])
     func nameless(field: String) {
         #expect(SetCookie(field) == nil)

@@ -52,7 +52,8 @@ struct SharedTransferTests {
     }
 
     @Test(
-        "If the call that began a transfer ends, its nested call continues if others need it", .timeLimit(.minutes(5)),
+        "If the call that began a transfer ends, its nested call continues for the other calls of the transfer",
+        .timeLimit(.minutes(5)),
         arguments: [false, true])
     func nestedWithoutBeginner(byDeadline: Bool) async throws {
         let clock = ManualClock()
