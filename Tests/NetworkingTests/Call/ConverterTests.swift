@@ -55,7 +55,7 @@ struct ConverterTests {
     }
 
     @Test(
-        "A closure can transform the JSON; nil is an error; server errors have their own converter",
+        "A closure can transform the JSON; a closure that returns nil causes an error; server errors have a converter",
         .row("N-29", "N-31"))
     func transforming() async throws {
         let wrap = ResponseConverter.transformingJSON({ ["n": $0["m"] ?? .null] }, .json(Item.self))

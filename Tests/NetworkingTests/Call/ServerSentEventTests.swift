@@ -49,7 +49,7 @@ struct ServerSentEventTests {
         Case(
             name: "a type does not persist", text: "event: add\ndata: a\n\ndata: b\n\n",
             events: [event("a", type: "add"), event("b")]),
-        Case(name: "the last type wins", text: "event: x\nevent: y\ndata: a\n\n", events: [event("a", type: "y")]),
+        Case(name: "the last type is used", text: "event: x\nevent: y\ndata: a\n\n", events: [event("a", type: "y")]),
         Case(
             name: "an empty type means the type \"message\"", text: "event: x\nevent:\ndata: a\n\n",
             events: [event("a")]),

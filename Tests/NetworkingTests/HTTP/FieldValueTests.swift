@@ -236,7 +236,9 @@ struct WordTests {
         #expect(error?.kind == .bodyNotEncodable && error?.underlying is TextNotEncodable)
     }
 
-    @Test("A custom body has its own headers, and its error is the underlying error", .row("P-04"))
+    @Test(
+        "A custom body has its own headers; an error of its closure is the underlying error of the call's error",
+        .row("P-04"))
     func ownBody() throws {
         let body = try HTTPBody.encoded(headers: ["X-Form": "1", .contentType: "text/csv"]) { Data("a,b".utf8) }
             .encoded()

@@ -29,7 +29,8 @@ struct HeaderTests {
         #expect(HTTPHeaders([HTTPHeader(.contentLength, "5")]).contentLength == 5)
     }
 
-    @Test("Names are case-insensitive and keep their order; the last value and spelling win", .row("R-16"))
+    @Test(
+        "Names are case-insensitive and keep their order; the last value and the last spelling are used", .row("R-16"))
     func names() {
         var headers: HTTPHeaders = ["X-B": "1", "x-a": "2", "X-A": "3"]
         #expect(headers.map { "\($0.name): \($0.value)" } == ["X-B: 1", "X-A: 3"])
@@ -63,7 +64,7 @@ struct HeaderTests {
         #expect(old.merging(new, .replaceAll) == new)
     }
 
-    @Test("Typed fields can be read and set; in a merge, the new values win", .row("N-04"))
+    @Test("Typed fields can be read and set; in a merge, the new values are used", .row("N-04"))
     func typed() {
         var headers: HTTPHeaders = [:]
         headers.authorization = .bearer("t")

@@ -171,7 +171,7 @@ struct ErrorMappingTests {
         #expect(failure.description == "<RequestFailure> from `/users/7` [GET]: 404 Not Found")
     }
 
-    @Test("An error of another library is described by its type, without paths and secrets")
+    @Test("An error of an unknown type is described by its type, without paths and secrets")
     func foreignErrors() {
         struct Leaky: Error { let token = "s3cret" }
         let error = NetworkError.wrapping(Leaky())

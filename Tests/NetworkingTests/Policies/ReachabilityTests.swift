@@ -107,7 +107,7 @@ struct ReachabilityTests {
     }
 
     @Test(
-        "A wait checks the network at once, and ends when it is reachable, the limit passes or the task is cancelled")
+        "A wait checks the network at once; it ends when the network is up, the limit passes or the task is cancelled")
     func waiting() async throws {
         let service = service()
         #expect(try await service.waitUntilReachable())
@@ -195,7 +195,8 @@ struct ReachabilityTests {
     }
 
     #if os(Linux)
-        @Test("Linux: device files distinguish wired, Wi-Fi and modem interfaces; otherwise the name decides")
+        @Test(
+            "Linux: device files distinguish wired, Wi-Fi and modem interfaces; without device files, the name decides")
         func kinds() throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("net-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }

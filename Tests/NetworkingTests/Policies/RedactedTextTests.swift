@@ -37,7 +37,7 @@ struct RedactedTextTests {
     }
 
     @Test(
-        "At level info, a log has one line for each call, at debug more lines; no line has the text of an app's error",
+        "A log has one line for each call at level info, more lines at level debug, and no error text of the app",
         .row("P-18"))
     func log() async throws {
         func lines(_ level: LogObserver.Level, _ answers: StubResponse...) async -> [String] {

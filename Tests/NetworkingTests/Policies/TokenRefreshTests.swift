@@ -61,7 +61,8 @@ struct TokenRefreshTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test("Rule 9: a 401 of a call of a refresh starts no other refresh; other adapters and handlers apply to the call")
+    @Test(
+        "Rule 9: a 401 of a call that a refresh makes starts no refresh; other adapters and handlers apply to the call")
     func ownCalls() async {
         let stub = StubTransport { _ in .status(.unauthorized) }
         let holder = Box<UserService?>(nil)

@@ -26,7 +26,7 @@ struct CallErrorTests {
         #expect(error?.request?.url.absoluteString == "https://api.example.com/v1/users/7")
     }
 
-    @Test("A decoding error goes through the error handlers, and shows its path and not the body", .row("R-11"))
+    @Test("A decoding error goes through the error handlers, and shows the coding path but not the body", .row("R-11"))
     func decodingError() async {
         stub.on(nil, nil, .json(text: #"{"users":[{"id":1,"secret":"hush"}]}"#))
         let seen = Box<[RequestFailure]>([])

@@ -98,7 +98,7 @@ struct CallTests {
     }
 
     @Test(
-        "The success closure's type decides how the response is read; exactly one closure runs, exactly once",
+        "The success closure's type decides how the response is read; only one of the two closures runs, and only once",
         .row("R-05")
     )
     @MainActor

@@ -116,7 +116,7 @@ struct DeadlineTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test("4,000 calls are cancelled at random moments: each completes once, and no permit is lost")
+    @Test("If 4,000 calls are cancelled at random moments, each call completes once and no permit is lost")
     func randomCancels() async {
         let limit = ConcurrencyLimit(8)
         let service = service(

@@ -210,7 +210,7 @@ struct EndingTests {
         #expect(last.history.count == 1)
     }
 
-    @Test("After a cancellation during one adapter, the next adapters do not run")
+    @Test("If a call is cancelled while an adapter runs, the next adapters do not run")
     func adaptersAfterCancel() async throws {
         let ran = Box(0)
         let first = ClosureAdapter { _, _ in withUnsafeCurrentTask { $0?.cancel() } }

@@ -106,7 +106,7 @@ struct EventStreamTests {
         #expect(stub.requests.count == 4)
     }
 
-    @Test("The stream of a POST ends with its response, even with a generated idempotency key")
+    @Test("The stream of a POST does not reconnect after its response, even with a generated idempotency key")
     func posts() async throws {
         stub.on(.post, "/v1/llm", events("data: a\n\ndata: [DONE]\n\n"))
         let (data, _) = try await read(service().events(.post("llm").body(.json(["prompt": "x"]))), waits: 0)

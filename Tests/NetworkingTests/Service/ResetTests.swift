@@ -136,7 +136,7 @@ struct ResetTests {
         service.change { $0 = nil }
     }
 
-    @Test("A reset from inside a call neither ends that call nor waits for it", .timeLimit(.minutes(5)))
+    @Test("A reset from inside a call does not end that call and does not wait for it", .timeLimit(.minutes(5)))
     func fromInside() async throws {
         let service = Box<UserService?>(nil)
         let resetting = ClosureErrorHandler { failure in

@@ -24,7 +24,7 @@ extension CacheCase {
                 ($0.wait, $0.asks, $0.text) = (61, [.ifModifiedSince: "Sun, 06 Nov 1994 08:49:37 GMT"], "one")
             }),
         CacheCase(
-            "4.3.1", "Both validators are sent", .sent(tagged.merging(dated)),
+            "4.3.1", "The entity tag and Last-Modified are both sent", .sent(tagged.merging(dated)),
             .sent([:], "", .notModified) {
                 $0.wait = 61
                 $0.asks = [.ifNoneMatch: "\"a\"", .ifModifiedSince: "Sun, 06 Nov 1994 08:49:37 GMT"]
@@ -129,7 +129,8 @@ extension CacheCase {
             .sent(tagged, "", .notModified) { ($0.wait, $0.sends, $0.status) = (61, [.ifNoneMatch: "\"a\""], 304) },
             .cached(after: 59)),
         CacheCase(
-            "4.3.4", "A 304 to a condition of the caller does not freshen another response", .sent(tagged),
+            "4.3.4", "A 304 to the caller's condition does not freshen a response with another entity tag",
+            .sent(tagged),
             .sent([.cacheControl: "max-age=60", .eTag: "\"b\""], "", .notModified) {
                 ($0.wait, $0.sends, $0.status) = (61, [.ifNoneMatch: "\"b\""], 304)
             }, .sent { $0.asks = [.ifNoneMatch: "\"a\""] }),

@@ -34,7 +34,7 @@ struct CacheDirectoryTests {
     }
 
     @Test(
-        "After a restart, a fresh response is used, a stale response is validated, and `cachedResponse` reads from disk")
+        "After a restart, a fresh response is used, a stale response is validated, and `cachedResponse` reads the disk")
     func restart() async throws {
         let first = try await send("a", cache())
         let second = try await send("a", cache())

@@ -104,7 +104,7 @@ extension CacheTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test("The stored response comes first, then the server's response; a fresh stored response comes alone")
+    @Test("The stored response comes first, then the server's response; a fresh stored response is the only response")
     func cachedThenFresh() async throws {
         func texts() async throws -> [String] {
             var texts: [String] = []

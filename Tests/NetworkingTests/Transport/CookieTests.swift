@@ -78,7 +78,7 @@ struct CookieTests {
         #expect(try jar.sent(to: "http://x.example/") == nil)
     }
 
-    @Test("A later cookie with the same name, domain and path replaces the earlier one")
+    @Test("A later cookie with the same name, domain and path replaces the earlier cookie")
     func replaced() throws {
         try jar.keep("a=1", from: "http://x.example/")
         try jar.keep("a=2; Expires=Wed, 21 Oct 2099 07:28:00 GMT", "b=x=y", from: "http://x.example/")

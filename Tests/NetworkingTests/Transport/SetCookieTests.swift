@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Set-Cookie fields")
 struct SetCookieTests {
-    @Test("Name, value and attributes are read without surrounding spaces; the last attribute of a name wins")
+    @Test("Name, value and attributes are read without surrounding spaces; the last attribute of a name is used")
     func parts() throws {
         let field = try #require(
             SetCookie("\t sid = a=\"b\" ;SECURE; path = /a ; Path=/b; Domain=.X.example;HttpOnly=1;;x"))

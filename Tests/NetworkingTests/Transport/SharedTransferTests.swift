@@ -94,7 +94,7 @@ struct SharedTransferTests {
         }
     }
 
-    @Test("A reset from a nested call ends neither call", .timeLimit(.minutes(5)))
+    @Test("A reset from a nested call does not end the nested call or the outer call", .timeLimit(.minutes(5)))
     func resetFromNested() async throws {
         struct Resetting: Transport {
             let service: Box<NetworkService?>
