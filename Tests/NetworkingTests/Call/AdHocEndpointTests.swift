@@ -45,7 +45,9 @@ struct AdHocEndpointTests {
         #expect(stub.requests[0].method == .get)
     }
 
-    @Test("A call can be made with a URL or a text; an invalid URL is reported as an error of the call", .row("I-04"))
+    @Test(
+        "A call can be made with a `URL` or a URL as text; with a text that is not a valid URL, the call fails",
+        .row("I-04"))
     func urls() async throws {
         let url = try #require(URL(string: "https://other.example/a?b=c"))
         try await service.request(.at(url).query(["d": 1]))

@@ -55,7 +55,7 @@ struct ConverterTests {
     }
 
     @Test(
-        "A closure can transform the JSON; nil is an error; server errors have their own converter",
+        "A closure can transform the JSON; a closure that returns nil causes an error; server errors have a converter",
         .row("N-29", "N-31"))
     func transforming() async throws {
         let wrap = ResponseConverter.transformingJSON({ ["n": $0["m"] ?? .null] }, .json(Item.self))
@@ -83,7 +83,7 @@ struct ConverterTests {
         #expect(failure?.serverError.why == "no")
     }
 
-    @Test("A converter without its own decoder uses the decoder of the call; null is read as nil for an optional")
+    @Test("A converter without its own decoder uses the call's decoder; if the type is optional, null is read as nil")
     func callsDecoder() async throws {
         struct Snake: Decodable, Equatable { let userName: String }
         let decoder = JSONDecoder()
@@ -127,7 +127,9 @@ struct ConverterTests {
         #expect(throws: NetworkError.self) { try response("{}").read(as: .tolerantArray(Item.self)) }
     }
 
-    @Test("A response can be read as text, object, array or values; a wrong root type is an error", .row("I-29"))
+    @Test(
+        "A response can be read as text, a JSON object, a JSON array or decoded values; a wrong root type is an error",
+        .row("I-29"))
     func reading() throws {
         let object = try response(#"{"a":1,"b":null,"c":[1,null,"x"]}"#)
         let members = try object.read(as: .jsonObject)
@@ -144,7 +146,7 @@ struct ConverterTests {
     }
 
     @Test(
-        "A custom converter is a closure that gets the response, its text, or each element of its array",
+        "A custom converter is a closure that gets the response, the text, or each element of a JSON array",
         .row("I-30", "I-31"))
     func ownDecoders() throws {
         let count = ResponseConverter<Int> { $0.data.count }
@@ -181,7 +183,7 @@ struct ConverterTests {
         }
     }
 
-    @Test("Accept defaults to what the converter reads; a response is checked only if the call itself sets Accept")
+    @Test("Accept defaults to the converter's media type; the response's type is checked only if the call sets Accept")
     func accept() async throws {
         let stub = StubTransport { _ in
             StubResponse(.ok, headers: [.contentType: "text/plain"], body: Data(#"{"id":"7"}"#.utf8))
@@ -200,7 +202,7 @@ struct ConverterTests {
         #expect(stub.requests[3].headers[.accept] == "image/png" && stub.requests[3].headers["X-Version"] == "1")
     }
 
-    @Test("Hostile bodies cause errors, in bounded time")
+    @Test("Malformed, deeply nested and very long JSON bodies cause errors in bounded time")
     func hostile() throws {
         let bodies = [
             Data(repeating: UInt8(ascii: "["), count: 100 << 20),

@@ -62,7 +62,7 @@ struct EndpointContractTests {
         #expect(await faults(EndpointExample(Get()), EndpointExample(Get(headers: ["A": "b"]))).isEmpty)
     }
 
-    @Test("A sample that cannot be read is reported, for responses and for refusals")
+    @Test("A sample response or a sample error response that cannot be read is reported")
     func samples() async {
         #expect(
             await faults(EndpointExample(Login(), response: .text("no"))).first?.contains("sample response is not read")
@@ -74,7 +74,7 @@ struct EndpointContractTests {
             await faults(EndpointExample(Login(), errorResponse: .json(["token": "t"]))).first?.contains(
                 "status of 400")
                 == true)
-        #expect(await faults().count == 1, "a contract without examples has a fault")
+        #expect(await faults().count == 1, "a check without examples reports one fault")
         #expect(await faults(EndpointExample(Get(), response: .text("x"), as: .json([Int].self))).count == 1)
     }
 

@@ -164,7 +164,7 @@ struct EndpointRequestTests {
         #expect(request.description == "PUT a.example/x")
     }
 
-    @Test("An endpoint's base URL and path are read once, so a changing URL gets no secret of another server")
+    @Test("An endpoint's base URL and path are read once; if the URL changes later, no other server gets the secrets")
     func readOnce() throws {
         struct Fickle: Endpoint {
             let reads: Box<Int>

@@ -9,7 +9,9 @@ struct ReadingTests {
         return HTTPResponse(status, headers: type.map { [.contentType: $0] } ?? [:], content: .data(body), to: request)
     }
 
-    @Test("Text is read in its charset; without a charset, as UTF-8 or, if it is not valid, as Latin 1", .row("R-09"))
+    @Test(
+        "Text is read in its charset; text without a charset is read as UTF-8, or as Latin 1 if it is not valid UTF-8",
+        .row("R-09"))
     func charsets() async throws {
         let latin = Data([0x67, 0xFC])
         #expect(try await ResponseConverter.string.convert(response(latin, "text/plain; charset=ISO-8859-1")) == "gü")

@@ -22,7 +22,7 @@ struct ServerSentEventTests {
     static let cases: [Case] = [
         Case(name: "nothing", text: "", events: []),
         Case(name: "one event", text: "data: a\n\n", events: [event("a")]),
-        Case(name: "without the space", text: "data:a\n\n", events: [event("a")]),
+        Case(name: "no space after the colon", text: "data:a\n\n", events: [event("a")]),
         Case(name: "only one space is removed", text: "data:  a\n\n", events: [event(" a")]),
         Case(name: "a tab is not a space", text: "data:\ta\n\n", events: [event("\ta")]),
         Case(name: "trailing spaces are kept", text: "data: a \n\n", events: [event("a ")]),
@@ -49,16 +49,17 @@ struct ServerSentEventTests {
         Case(
             name: "a type does not persist", text: "event: add\ndata: a\n\ndata: b\n\n",
             events: [event("a", type: "add"), event("b")]),
-        Case(name: "the last type wins", text: "event: x\nevent: y\ndata: a\n\n", events: [event("a", type: "y")]),
+        Case(name: "the last type is used", text: "event: x\nevent: y\ndata: a\n\n", events: [event("a", type: "y")]),
         Case(
             name: "an empty type means the type \"message\"", text: "event: x\nevent:\ndata: a\n\n",
             events: [event("a")]),
         Case(name: "a type without data is dropped", text: "event: x\n\ndata: a\n\n", events: [event("a")]),
         Case(name: "id", text: "id: 1\ndata: a\n\n", events: [event("a", id: "1")]),
         Case(
-            name: "id kept", text: "id: 1\ndata: a\n\ndata: b\n\n", events: [event("a", id: "1"), event("b", id: "1")]),
+            name: "an id persists",
+            text: "id: 1\ndata: a\n\ndata: b\n\n", events: [event("a", id: "1"), event("b", id: "1")]),
         Case(
-            name: "id is reset by an empty one", text: "id: 1\ndata: a\n\nid\ndata: b\n\n",
+            name: "an empty id resets the id", text: "id: 1\ndata: a\n\nid\ndata: b\n\n",
             events: [event("a", id: "1"), event("b")]),
         Case(name: "an id without data persists", text: "id: 7\n\ndata: a\n\n", events: [event("a", id: "7")]),
         Case(name: "an id with a control character is ignored", text: "id: 1\u{1}2\ndata: a\n\n", events: [event("a")]),
@@ -88,7 +89,7 @@ struct ServerSentEventTests {
         Case(name: "a combining mark after the colon", text: "data:\u{301}a\n\n", events: [event("\u{301}a")]),
     ]
 
-    @Test("Each case is parsed wherever its bytes are split", arguments: cases)
+    @Test("Each case yields the same events, wherever its bytes are split", arguments: cases)
     func parse(example: Case) throws {
         let bytes = Data(example.text.utf8)
         for split in 0...bytes.count {

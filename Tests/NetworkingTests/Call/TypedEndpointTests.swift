@@ -92,7 +92,7 @@ struct TypedEndpointTests {
     }
 
     @Test(
-        "The endpoint's error comes before the server's and the general error; an unreadable body keeps the status"
+        "The endpoint's error overrides the server's error and the general error; an unreadable body keeps the status"
     )
     func order() async throws {
         let body = StubResponse(.notFound, body: Data(#"{"message":"gone"}"#.utf8))
@@ -133,7 +133,9 @@ struct TypedEndpointTests {
         _ = try await service(.text("anything")).request(Call<EmptyResponse, Untyped>())
     }
 
-    @Test("The type decides how a body is read: as data, as text, as nil if it is empty, or as JSON", .row("N-27"))
+    @Test(
+        "The result type decides how a body is read: as data, as text, as JSON, or as nil if the body is empty",
+        .row("N-27"))
     func byType() async throws {
         #expect(try await service(.text("é")).request(Call<String, Untyped>()) == "é")
         #expect(try await service(.text("é")).request(Call<Data, Untyped>()) == Data("é".utf8))

@@ -33,7 +33,7 @@ func answer(
     )
     // A model may think for longer than 60 seconds.
     .settings { $0.timeouts.idle = .seconds(120) }
-    // The loop ends with the response. The request is not sent again.
+    // The loop ends when the response ends. No request is sent again.
     for try await event in try await service.request(
         call, as: .serverSentEvents) where event.data != "[DONE]"
     {

@@ -31,7 +31,8 @@ func makeMachineSession(
 // snippet.end
 
 // snippet.workers
-/// Processes with the same file share a session. Only one at a time refreshes.
+/// Processes that use the same file share a session. Only one process
+/// refreshes at a time.
 func makeWorkerSession(
     _ file: URL, _ auth: NetworkService
 ) -> AccessTokenSupervisor {
@@ -134,7 +135,7 @@ struct AuthorizationRecipeTests {
         #expect(keyed.url.query() == "appid=k")
     }
 
-    @Test("The CSRF token of a cookie is sent with unsafe methods only")
+    @Test("The CSRF token from the cookie is sent only with unsafe methods")
     func csrf() async throws {
         let stub = StubTransport()
         let cookies: HTTPHeaders = [HTTPHeader(.setCookie, "csrf=t; Secure")]

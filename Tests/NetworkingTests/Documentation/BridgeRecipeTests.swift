@@ -115,7 +115,7 @@ struct BridgeRecipeTests {
         }
     }
 
-    @Test("Calls are passed to logging and metrics libraries, and a redaction can show more")
+    @Test("Calls are passed to logging and metrics libraries, and a redaction can allow more values in the log")
     func bridges() async throws {
         let lines = Box<[String]>([])
         let stub = StubTransport { _ in .text("there") }

@@ -45,7 +45,7 @@ func show(_ news: NetworkService, _ display: ([String]) -> Void) async throws {
 
 @Suite("Examples of caching")
 struct CachingExamples {
-    @Test("Stored stories are used without a network, and shown before new ones")
+    @Test("Stored stories are used without a network, and are shown before new stories")
     func offline() async throws {
         let stub = StubTransport()
         stub.on(.get, nil, .json(["one"]), .failure(.notConnected), .json(["two"]))

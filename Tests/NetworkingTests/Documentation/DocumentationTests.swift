@@ -34,7 +34,7 @@ struct DocumentationTests {
             }
     }
 
-    @Test("Each Swift block of README and DocC, except those under Before, is in a compiled file")
+    @Test("Each Swift block of README and DocC is in a compiled file, except the blocks under \"Before\"")
     func blocks() throws {
         let compiled = try ["Tests/NetworkingTests/Documentation", "Tests/LoopbackTests/Documentation"]
             .flatMap { try Self.files($0, ending: ".swift") }

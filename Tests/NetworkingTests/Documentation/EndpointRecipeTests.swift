@@ -37,7 +37,7 @@ func makeAccounts(_ api: NetworkEnvironment, _ session: AccessTokenSupervisor)
     -> NetworkService
 {
     NetworkService(environment: api, authorizedBy: session) {
-        // For every endpoint whose authorization type is `.inherited`.
+        // Applies to endpoints whose authorization type is `.inherited`.
         $0.settings.authorizationType = .bearer
     }
 }

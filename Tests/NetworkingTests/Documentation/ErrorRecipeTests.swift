@@ -23,16 +23,16 @@ func makeServiceWithOwnErrors(
         $0.transport = transport
         $0.retry = .standard  // sees the error before it is mapped
         $0.errorMapping = .init { error, failure in
-            // The error of the endpoint, a handler or the general mapping.
+            // `error` is from the endpoint, a handler or the general mapping.
             switch error {
             case GeneralRequestError.noInternetConnection,
                 GeneralRequestError.cannotConnect:
                 AppError.offline
             // The session may continue, for example if the refresh could not
-            // reach its server. Only the event `sessionOver` means a log-in.
+            // reach its server. Only the event `sessionOver` requires a log-in.
             case GeneralRequestError.noAuth: AppError.unauthorized
             case let error as NetworkError where error.kind == .noToken:
-                AppError.unauthorized  // it was not sent
+                AppError.unauthorized  // the request was not sent
             // Cancelled calls are mapped, too.
             case GeneralRequestError.cancelled: AppError.cancelled
             case let problem as ServerFailure<ProblemDetails>:
@@ -50,7 +50,7 @@ func makeServiceWithOwnErrors(
 struct ReportEndpoint: Endpoint {
     let path: EndpointPath = "report"
     var settings: RequestSettings {
-        // Of this endpoint.
+        // The retry policy of this endpoint.
         RequestSettings { $0.retry = RetryPolicy(retries: 5) }
     }
 }

@@ -169,7 +169,7 @@ private enum ExtensionPoints {
 
 // snippet.HTTP/Message/HTTPRequest+Options
 enum TenantOption: HTTPRequest.Option {
-    static let defaultValue = "public"  // for a request without this option
+    static let defaultValue = "public"  // if a request sets no tenant
 }
 
 extension HTTPRequest.Options {

@@ -127,7 +127,7 @@ private enum AlamofireGuide {
         ]  // sampleData
         let stub = try await StubTransport(examples: examples, in: environment)
         let users = UserService(environment: environment) { $0.transport = stub }
-        // Checks that each endpoint can be built, and each response read.
+        // Checks that each request can be built and each response be read.
         try await EndpointContract.check(examples, in: environment)
         // snippet.end
         _ = users

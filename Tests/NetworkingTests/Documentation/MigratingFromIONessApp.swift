@@ -71,7 +71,7 @@ struct IONessAppTests {
     ) -> NoteService {
         NoteService(environment: api, authorizedBy: session) {
             $0.transport = transport
-            $0.settings.authorizationType = .bearer  // of every call
+            $0.settings.authorizationType = .bearer  // for every call
         }
     }
     // snippet.end

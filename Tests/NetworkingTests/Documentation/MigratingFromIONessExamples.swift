@@ -34,7 +34,7 @@ private enum IONessGuide {
         let copy = try await users.request(
             .at(api.appendingPathComponent("users")), as: .json([User].self))
         let text = try await users.request(AdHocEndpoint("PURGE", "cache"), as: .string)
-        // Nil at first: the call ends with the error.
+        // `result` is nil until the call ends with the error.
         let bad = users.task(.url("no url"), as: .string).result
         // snippet.end
         _ = (user, copy, text, bad)
@@ -171,8 +171,8 @@ private enum IONessGuide {
     static func duplicates(_ users: NetworkService) async throws {
         // snippet.duplicates
         let policies: [DuplicateRequestPolicy] = [
-            .replace,  // the earlier call ends with `.cancelled`; a new transfer
-            // The same, and the result is passed to a closure.
+            .replace,  // cancels the earlier call and starts a new transfer
+            // Ends both calls. A closure gets the result of a new transfer.
             .always(.replace(notifying: { result in print(result) })),
             .keepFirst,  // the new call ends
             .keepLatest,  // the earlier calls end; their transfer continues

@@ -82,7 +82,7 @@ struct NerdzNetworkingAppTests {
         NetworkService(environment: api, authorizedBy: session) {
             $0.transport = transport
             $0.retry = RetryPolicy(retries: 1)
-            $0.settings.authorizationType = .bearer  // of every call
+            $0.settings.authorizationType = .bearer  // for every call
         }
     }
     // snippet.end

@@ -103,7 +103,7 @@ private enum NerdzNetworkingGuide {
         } catch let error as ServerFailure<ShopError> {
             print(error.serverError.message, error.status?.isClientError ?? false)
         } catch let error as NetworkError where error.kind == .undecodableBody {
-            // Where in the response, and why.
+            // `reason` contains the path of the value that was not decoded.
             print(error.reason ?? "", error.underlying as? DecodingError as Any)
         } catch {
             print(error)
@@ -113,7 +113,7 @@ private enum NerdzNetworkingGuide {
 
     static func reading(_ shop: NetworkService) async throws {
         // snippet.reading
-        let text: String = try await shop.request(.get("text"))  // by the wanted type
+        let text: String = try await shop.request(.get("text"))  // read as a String
         let bytes: Data = try await shop.request(.get("bytes"))
         // Nil if the body is empty.
         let perhaps: Item? = try await shop.request(.get("items/7"))
@@ -161,7 +161,7 @@ private enum NerdzNetworkingGuide {
                     request.headers["X-Again"] = "1"
                     return .retry(with: request)
                 }))
-        // While the app runs. The token removes it again.
+        // A handler can be added at any time. The token removes the handler.
         let token = handling.register(changing)
         // snippet.end
         _ = (byStatus, byServerError, byEndpoint, token)
@@ -203,7 +203,7 @@ private enum NerdzNetworkingGuide {
         let shop = NetworkService(environment: NetworkEnvironment(baseURL: api)) {
             $0.cache = ResponseCache()
         }
-        // At once, without a request.
+        // Returns at once and sends no request.
         let kept = shop.cachedResponse(
             .get("items/7"), as: .json(Item.self))?.value
         shop.removeCached(.get("items/7"))

@@ -49,7 +49,7 @@ struct PkrllNetworkAppTests {
         return NetworkService(environment: api, authorizedBy: session) {
             $0.transport = transport
             $0.concurrencyLimit = ConcurrencyLimit(4)  // throttle
-            $0.settings.authorizationType = .bearer  // of every call
+            $0.settings.authorizationType = .bearer  // for every call
         }
     }
     // snippet.end

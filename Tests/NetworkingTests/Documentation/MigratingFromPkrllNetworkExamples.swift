@@ -52,7 +52,7 @@ private enum PkrllNetworkGuide {
 
     static func throttling(_ url: URL) async throws {
         // snippet.throttling
-        // 4 for each host, 16 in total, in the order of their arrival.
+        // At most 4 calls for each host and 16 in total, in order of arrival.
         let limit = ConcurrencyLimit(4, total: 16)
         let api = NetworkService(environment: NetworkEnvironment(baseURL: url)) {
             $0.concurrencyLimit = limit
@@ -64,7 +64,7 @@ private enum PkrllNetworkGuide {
     static func answers(_ api: NetworkService) async {
         // snippet.answers
         do {
-            // Every status is accepted, 404, too.
+            // Every status is accepted, even 404.
             let response = try await api.send(
                 .get("maybe").settings { $0.validators = [] }, as: .data)
             print(response.status, response.status.reasonPhrase, response.headers)

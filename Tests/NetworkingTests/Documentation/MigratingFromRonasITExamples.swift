@@ -191,7 +191,7 @@ private enum RonasITGuide {
 
     static func reachability() -> ObservationToken {
         // snippet.reachability
-        let reachability = ReachabilityService()  // or of a host
+        let reachability = ReachabilityService()  // or `host:`
         let token = reachability.statuses.observe { status in print(status.isReachable)
         }
         reachability.startMonitoring()

@@ -15,7 +15,7 @@ func makeResilient(
             jitter: .full)
         // Each success adds a tenth of a retry.
         $0.retry?.budget = RetryPolicy.Budget()
-        // If half of at least 10 calls in 10 s fail, no calls for 30 s.
+        // Blocks calls for 30 s if half of at least 10 calls in 10 s fail.
         $0.circuitBreaker = CircuitBreaker()
         $0.duplicates = .join  // equal GETs in progress share one transfer
         $0.cookies = CookieJar()  // by default, no cookies are kept
@@ -43,10 +43,10 @@ func watch(
     session.events.observe { event in
         switch event {
         case .refreshed(let token): store(token)
-        // The session is kept. The next refused call tries again.
+        // The session continues. The next refused call starts a refresh.
         case .unreachable: break
         case .sessionOver: store(nil)
-        // Only with an AccessTokenStore, which several processes share.
+        // Emitted only by a session that uses an AccessTokenStore.
         case .notStored: break
         }
     }
@@ -115,7 +115,7 @@ func exampleOfSettings(_ profiles: ProfileService) async throws {
             trust: .file(companyAuthority), pins: [pin])
         configuration.proxy = .direct
         configuration.limits.connectionsPerHost = 16
-        // The default. Others: .http1, and .http2 only.
+        // The default. The other values are .http1 and .http2.
         configuration.httpVersions = .preferHTTP2
         configuration.resolve = ["api.example.com:443": ["10.0.0.7"]]
         let transport = try CurlTransport(configuration)

@@ -135,7 +135,7 @@ func exampleOfAnswers(
         print(error.serverError.message, error.status ?? 0)
     }
 
-    // Without an endpoint type; only a part of the response is read:
+    // A call without an endpoint type that reads a part of the response:
     let names = try await accounts.request(
         .get("users").query("page", 2).authorized(),
         as: .keyPath("data.names", .json([String].self)))
@@ -192,7 +192,7 @@ func exampleOfTransfers(_ films: NetworkService, _ folder: URL) async throws {
         as: .file(at: target, overwriting: .uniqueName))
     print(saved.lastPathComponent)
 
-    // Resumes after a lost connection, a pause, or the end of the app.
+    // Resumes after a lost connection, a pause, or a restart of the app.
     let download = films.task(
         FilmEndpoint.film(id: 8),
         as: .file(at: target, overwriting: .replace, resuming: .sameAddress))

@@ -17,13 +17,13 @@ final class TrackModel {
     }
 
     func load(_ id: Int) {
-        loading?.cancel()  // ends its call, too
+        loading?.cancel()  // also cancels the task's call
         message = nil
         loading = Task {
             do {
                 title = try await tracks.track(id).title
             } catch GeneralRequestError.cancelled {
-                return  // a later load has replaced this one
+                return  // a later load has replaced this load
             } catch {
                 message = error.localizedDescription
             }

@@ -36,7 +36,7 @@ struct ErrorTextTests {
 
     @Test("A description is one line, even if a URL, a method or a reason has a line break")
     func oneLine() throws {
-        // Foundation accepts a line break in the path of such a URL, which a server can send in a link.
+        // Foundation accepts this URL, although its path contains a line break. A server can send such a URL in a link.
         let url = try #require(URL(string: ":\n2026-01-01 all is well"))
         let request = HTTPRequest(HTTPMethod("G\r\nT"), url)
         let error = NetworkError(.invalidRequest, reason: "expected a number, found \u{2028}\u{85}", request: request)
@@ -47,7 +47,7 @@ struct ErrorTextTests {
         #expect(NetworkError(.unknown, reason: "é, 日本").description == "é, 日本")
     }
 
-    @Test("The NSError of an error has a domain, a code, a URL and the underlying error, and no secrets")
+    @Test("An error that is bridged to NSError has a domain, a code, a URL and the underlying error, but no secrets")
     func bridging() async throws {
         let status = try #require(await error(.status(.notFound))) as NSError
         #expect(status.domain == "Networking.NetworkError" && status.code == 404)

@@ -47,7 +47,7 @@ struct FieldValueTests {
         #expect(HTTPDate(text) == nil)
     }
 
-    @Test("A leap second is read as the next minute, but never as a date of the year 10000, which cannot be written")
+    @Test("A leap second is read as the next minute; at the end of the year 9999, it is read as 23:59:59")
     func leapSecond() throws {
         #expect(HTTPDate("Sat, 31 Dec 2016 23:59:60 GMT")?.description == "Sun, 01 Jan 2017 00:00:00 GMT")
         let last = try #require(HTTPDate("Fri, 31 Dec 9999 23:59:60 GMT"))
@@ -118,7 +118,7 @@ struct FieldValueTests {
         #expect(head?.headers[.eTag] == "\"a\"")
     }
 
-    @Test("A byte order mark in a header value is part of the value, so that it does not hide a blank or a letter")
+    @Test("A byte order mark in a header value is part of the value and is not removed")
     func byteOrderMark() throws {
         var reader = ResponseHeadReader(limit: 1 << 10)
         var head: ResponseHead?
@@ -131,7 +131,7 @@ struct FieldValueTests {
     }
 
     @Test(
-        "The version of a status line is 1 and a digit, 2 or 3",
+        "The version in a status line is HTTP/1. and one digit, HTTP/2, or HTTP/3",
         arguments: [
             ("HTTP/1.0", true), ("HTTP/1.1", true), ("HTTP/1.9", true), ("HTTP/2", true), ("HTTP/3", true),
             ("HTTP/1.\r1", false), ("HTTP/1.", false), ("HTTP/1.x", false), ("HTTP/1.10", false), ("HTTP/1.é", false),
@@ -236,7 +236,9 @@ struct WordTests {
         #expect(error?.kind == .bodyNotEncodable && error?.underlying is TextNotEncodable)
     }
 
-    @Test("A custom body has its own headers, and its error is the underlying error", .row("P-04"))
+    @Test(
+        "A custom body has its own headers; an error of its closure is the underlying error of the call's error",
+        .row("P-04"))
     func ownBody() throws {
         let body = try HTTPBody.encoded(headers: ["X-Form": "1", .contentType: "text/csv"]) { Data("a,b".utf8) }
             .encoded()

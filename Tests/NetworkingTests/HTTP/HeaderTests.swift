@@ -6,7 +6,7 @@ import Testing
 @Suite("Headers")
 struct HeaderTests {
     @Test(
-        "A shown field has no user and password of any of its URLs",
+        "The description of a field hides the user and the password of each URL in its value",
         arguments: [
             ("Location", "https://u:p@a.example/x", "https://a.example/x"),
             (
@@ -21,13 +21,16 @@ struct HeaderTests {
         #expect("\(HTTPHeader(name, value))" == "\(name): \(shown)")
     }
 
-    @Test("Content-Length is read if it is a number of bytes", arguments: ["+5", "-5", " 5", "5,5", "", "0x5", "9e9"])
+    @Test(
+        "A Content-Length that is not a number of bytes is read as nil",
+        arguments: ["+5", "-5", " 5", "5,5", "", "0x5", "9e9"])
     func contentLength(value: String) {
         #expect(HTTPHeaders([HTTPHeader(.contentLength, value)]).contentLength == nil)
         #expect(HTTPHeaders([HTTPHeader(.contentLength, "5")]).contentLength == 5)
     }
 
-    @Test("Names are case-insensitive and keep their order; the last value and spelling win", .row("R-16"))
+    @Test(
+        "Names are case-insensitive and keep their order; the last value and the last spelling are used", .row("R-16"))
     func names() {
         var headers: HTTPHeaders = ["X-B": "1", "x-a": "2", "X-A": "3"]
         #expect(headers.map { "\($0.name): \($0.value)" } == ["X-B: 1", "X-A: 3"])
@@ -51,7 +54,8 @@ struct HeaderTests {
         #expect(headers.map(\.value) == ["c=3", "x"])
     }
 
-    @Test("Headers merge by replacing all, by preferring new values and by preferring existing values", .row("I-07"))
+    @Test(
+        "A merge of headers replaces all headers, prefers the new values or prefers the existing values", .row("I-07"))
     func merging() {
         let old: HTTPHeaders = ["A": "1", "B": "1"]
         let new: HTTPHeaders = ["b": "2", "C": "2"]
@@ -60,7 +64,7 @@ struct HeaderTests {
         #expect(old.merging(new, .replaceAll) == new)
     }
 
-    @Test("Typed fields can be read and set; in a merge, the new values win", .row("N-04"))
+    @Test("Typed fields can be read and set; in a merge, the new values are used", .row("N-04"))
     func typed() {
         var headers: HTTPHeaders = [:]
         headers.authorization = .bearer("t")
@@ -140,7 +144,7 @@ struct HeaderTests {
         #expect(([.setCookie: "a=1", .setCookie: "b=2"] as HTTPHeaders).values(for: .setCookie) == ["b=2"])
     }
 
-    @Test("Values that are not known to be harmless are redacted in every description")
+    @Test("Every description redacts header values, unless the values are known to be harmless")
     func redaction() {
         let headers: HTTPHeaders = [
             .authorization: "hush", .cookie: "hush", "x-api-key": "hush", "X-Any": "hush", "Vary": "shown",
@@ -197,7 +201,7 @@ struct MediaTypeTests {
         #expect(MediaType(text) == nil)
     }
 
-    @Test("Names are case-insensitive, ranges accept types, and parameters are read")
+    @Test("Media types are compared case-insensitively, ranges accept matching types, and parameters are read")
     func comparing() throws {
         let type = try #require(MediaType("Text/HTML;Charset=\"UTF-8\" ; "))
         #expect(type == MediaType("text", "html", ["charset": "utf-8"]))

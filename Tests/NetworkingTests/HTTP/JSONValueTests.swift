@@ -114,7 +114,7 @@ struct JSONValueTests {
         #expect(stub.requests.count == 2)
     }
 
-    @Test("Queries merge by replacing all, by preferring new values and by preferring existing values", .row("I-06"))
+    @Test("A merge of queries replaces all items, prefers the new values or prefers the existing values", .row("I-06"))
     func queries() {
         let old: URLQuery = ["a": 1, "b": 2]
         let new: URLQuery = ["b": "x & y", "c": 4]

@@ -13,7 +13,7 @@ struct MessageTests {
         response = HTTPResponse(.ok, headers: ["B": "1"], content: .data(Data("x".utf8)), to: request)
     }
 
-    @Test("Changing a copy of a response leaves the original unchanged, in every part")
+    @Test("Changing any part of a copy of a response leaves the original unchanged")
     func responses() {
         var copy = response
         copy.status = .notFound

@@ -36,7 +36,7 @@ struct ProgressTests {
         #expect(meter.current.download.fraction == 1, "the fraction is at most 1, even if the new total is smaller")
     }
 
-    @Test("Bytes per second are nil until they can be measured, and then follow the transfer")
+    @Test("`bytesPerSecond` is nil until the speed can be measured, and then follows the speed of the transfer")
     func rate() {
         let meter = ProgressMeter(clock: clock.networkClock)
         meter.beginDownload(of: 1_000)
@@ -50,7 +50,7 @@ struct ProgressTests {
         #expect(meter.current.download.bytesPerSecond == 280)
     }
 
-    @Test("A slow queue gets only the newest progress; a late observer gets it at once")
+    @Test("A slow queue gets only the newest progress; a late observer gets the newest progress at once")
     func newest() async {
         let meter = ProgressMeter(clock: clock.networkClock)
         let queue = DispatchQueue(label: "slow")
@@ -105,7 +105,8 @@ struct ProgressTests {
         var all: [Int64] { lock.withLock { kept } }
     }
 
-    @Test("A meter that follows another meter ends with its progress, even if several threads update that meter")
+    @Test(
+        "A meter that follows a source ends with the progress of the source, even if several threads update the source")
     func followers() async {
         for _ in 0..<50 {
             let source = ProgressMeter(clock: Fixture.stillClock)

@@ -104,7 +104,7 @@ struct URLQueryEncoderTests {
         #expect(try text(["d": Decimal(string: "1.10")]) == "d=1.1")
     }
 
-    @Test("A value without names is an error; the error for a number that is not finite contains the path")
+    @Test("A value without property names is an error; the error for a number that is not finite contains its path")
     func errors() throws {
         #expect(throws: EncodingError.self) { try URLQueryEncoder().encode([1, 2]) }
         #expect(throws: EncodingError.self) { try URLQueryEncoder().encode("text") }
@@ -127,7 +127,9 @@ struct URLQueryEncoderTests {
         return stub.requests[0]
     }
 
-    @Test("Parameters are sent in the query or in the body, as specified or as usual for the method", .row("R-04"))
+    @Test(
+        "Parameters are sent in the query or in the body; the parameters specify which, or the method decides",
+        .row("R-04"))
     func destinations() async throws {
         let filter = ["a": "1&2"]
         for method in [HTTPMethod.get, .head, .delete] {

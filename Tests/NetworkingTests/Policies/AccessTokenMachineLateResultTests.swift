@@ -11,7 +11,8 @@ struct AccessTokenMachineLateResultTests {
         AccessTokenMachine(token: token, session: UUID(), at: now)
     }
 
-    @Test("Rule 7: a failed refresh fails every waiter and is reported once; the next refusal may start another one")
+    @Test(
+        "Rule 7: a failed refresh fails every waiter and is reported once; the next refusal may start another refresh")
     func failure() {
         var machine = machine()
         _ = machine.refuse(0)
@@ -24,7 +25,8 @@ struct AccessTokenMachineLateResultTests {
         #expect(machine.refuse(nil).1.refreshIDs == [2])
     }
 
-    @Test("Rule 7: a late refusal of a request that was sent before a failed refresh ends the call without a refresh")
+    @Test(
+        "Rule 7: if a request that was sent before a failed refresh is refused later, its call ends without a refresh")
     func lateAfterFailure() {
         var machine = machine()
         _ = machine.refuse(0)
@@ -63,7 +65,7 @@ struct AccessTokenMachineLateResultTests {
     }
 
     @Test(
-        "Rule 1: at its time limit a refresh fails its waiters, and counts as running until a second limit has passed"
+        "Rule 1: at its time limit, a refresh fails its waiters; it counts as running until a second limit has passed"
     )
     func timeLimit() throws {
         var machine = machine()
@@ -75,7 +77,7 @@ struct AccessTokenMachineLateResultTests {
         #expect(machine.succeed(2, AccessToken("new"), at: now).released == [2])
     }
 
-    @Test("Rule 8: a result after the time limit is used if the token that it replaces is still the current one")
+    @Test("Rule 8: the result of a refresh after its time limit is used if the token that it replaces is still current")
     func lateResult() throws {
         for limits in 1...2 {
             var machine = machine()
@@ -88,7 +90,7 @@ struct AccessTokenMachineLateResultTests {
         }
     }
 
-    @Test("Rule 8: a late result ends the refresh that has started since, and the result of that refresh is ignored")
+    @Test("Rule 8: a late result ends a refresh that has started later, and the result of the later refresh is ignored")
     func lateBesideAnother() throws {
         var machine = machine()
         let job = try #require(machine.refuse(nil).1.jobs.first)

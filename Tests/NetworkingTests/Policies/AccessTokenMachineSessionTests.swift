@@ -58,7 +58,7 @@ struct AccessTokenMachineSessionTests {
     }
 
     @Test(
-        "Rule 12: requests wait until the store is read; if reading fails, they fail, and the next request reads again"
+        "Rule 12: requests wait for the store; if reading fails, the requests fail, and the next request reads again"
     )
     func loading() throws {
         var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)

@@ -23,7 +23,7 @@ struct AccessTokenMachineTests {
         #expect(second.1.isEmpty)
     }
 
-    @Test("Rule 2: after a refusal of an older token, the call is sent again with the current one, without a refresh")
+    @Test("Rule 2: after a refusal of an older token, the call is sent again with the current token, without a refresh")
     func olderToken() {
         var machine = machine()
         _ = machine.replace(AccessToken("new"), at: now)
@@ -41,7 +41,7 @@ struct AccessTokenMachineTests {
         #expect(machine.token == AccessToken("new"))
     }
 
-    @Test("Rule 4: during a refresh no call passes, and the success of the refresh releases the waiters")
+    @Test("Rule 4: during a refresh, no call is sent; when the refresh succeeds, the waiters are released")
     func waiting() {
         var machine = machine()
         #expect(machine.isOpen(at: now))
@@ -78,7 +78,7 @@ struct AccessTokenMachineTests {
         #expect(!machine.isOpen(at: now + 5))
     }
 
-    @Test("Rule 5: if a new token has already expired (wrong clock), its expiry is ignored until a refusal")
+    @Test("Rule 5: if a new token has already expired (wrong clock), its expiry is ignored until a token is refused")
     func wrongClock() {
         var machine = machine(AccessToken("old", expiresAt: now - 1))
         _ = machine.wait(1, of: nil, toPassAt: now)
@@ -88,7 +88,7 @@ struct AccessTokenMachineTests {
         #expect(machine.refuse(nil).1.refreshIDs == [2])
     }
 
-    @Test("Rule 5: a refusal makes the ignored expiry apply again, even if the call has already caused a refresh")
+    @Test("Rule 5: after a refusal, an ignored expiry applies again, even if the call has already caused a refresh")
     func wrongClockUntilRefusal() {
         var machine = machine(AccessToken("old", expiresAt: now - 1))
         _ = machine.wait(1, of: nil, toPassAt: now)
@@ -114,7 +114,7 @@ struct AccessTokenMachineTests {
         #expect(machine.succeed(refresh, with: new, from: .refresh, isKept: true, at: now).released == [1])
     }
 
-    @Test("Rule 6: a waiter that leaves is not released, and the refresh continues")
+    @Test("Rule 6: a waiter that is cancelled is not released, and the refresh continues")
     func leaving() {
         var machine = machine()
         _ = machine.refuse(0)
@@ -124,7 +124,7 @@ struct AccessTokenMachineTests {
         #expect(machine.succeed(1, AccessToken("new"), at: now).released.isEmpty)
     }
 
-    @Test("Rules 8 and 11: a log-out during a refresh wins: the new token is dropped, waiters fail, no refresh follows")
+    @Test("Rules 8 and 11: after a log-out during a refresh, the new token is dropped, waiters fail, no refresh starts")
     func logOut() throws {
         var machine = machine()
         let before = machine.session
@@ -137,7 +137,7 @@ struct AccessTokenMachineTests {
         #expect(machine.judge(refusalOfGeneration: 0, of: before, hasRefreshed: false).0 == .giveUp)
     }
 
-    @Test("Rule 8: a token that replaces the current one during a refresh wins and releases the waiters")
+    @Test("Rule 8: if the token is replaced during a refresh, the replacement is kept and the waiters are released")
     func replaced() throws {
         var machine = machine()
         let job = try #require(machine.refuse(nil).1.jobs.first)
@@ -172,7 +172,7 @@ struct AccessTokenMachineTests {
 extension AccessTokenMachine {
     func isOpen(at now: Date) -> Bool { if case .open = passage(of: nil, at: now) { true } else { false } }
 
-    /// Judges the refusal of a request that was sent with the token of `generation`; nil means the current one.
+    /// Judges the refusal of a request that was sent with the token of `generation`; nil means the current token.
     mutating func refuse(_ generation: Int?) -> (Judgement, [Effect]) {
         judge(refusalOfGeneration: generation ?? self.generation, of: session, hasRefreshed: false)
     }
@@ -184,7 +184,7 @@ extension AccessTokenMachine {
         wait(waiter, forRefreshOfGeneration: generation, of: session)
     }
 
-    /// Returns the job with `id` as it was started for the current token.
+    /// Returns a job with `id`, as if the job had been started for the current token.
     func job(_ id: Int, _ kind: Job.Kind = .refresh, replacing generation: Int? = nil) -> Job {
         Job(
             id: id, kind: kind, token: token, generation: generation ?? tokenGeneration, session: session)

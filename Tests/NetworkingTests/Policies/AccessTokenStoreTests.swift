@@ -49,7 +49,7 @@ final class AccessTokenStoreTests {
         }
     }
 
-    /// Advances the clock for tasks that wait for the lease, until the returned task is cancelled.
+    /// Advances the clock until the returned task is cancelled, so that tasks that wait for the lease continue.
     private func passingTime() -> Task<Void, Never> {
         let clock = clock
         return Task {
@@ -69,7 +69,7 @@ final class AccessTokenStoreTests {
         return (session, UserService(environment: Fixture.environment, authorizedBy: session) { $0.transport = stub })
     }
 
-    @Test("Two processes with one rotating token do not log each other out")
+    @Test("Two processes that share a rotating refresh token do not end each other's session")
     func rotation() async throws {
         let rotation = Rotation()
         let time = passingTime()
@@ -104,7 +104,7 @@ final class AccessTokenStoreTests {
         #expect(rotation.refreshes == 1 && !rotation.isOver)
     }
 
-    @Test("Only the owner can access the file, and it is replaced as a whole; malformed content is an error")
+    @Test("Only the owner can access the token file; a save replaces the whole file; malformed content is an error")
     func ownedFile() async throws {
         let token = AccessToken("a", expiresAt: Date(timeIntervalSince1970: 1_700_000_000), refreshToken: "r")
         for value in [token, AccessToken("b"), token] { try await store.put(value) }
@@ -119,7 +119,7 @@ final class AccessTokenStoreTests {
         await #expect(throws: CocoaError.self) { try await session.load() }
     }
 
-    @Test("The store compares the expected token and writes the new one under one lock")
+    @Test("The store compares the expected token and writes the new token under one lock")
     func compared() throws {
         let (first, second) = (AccessToken("a"), AccessToken("b"))
         #expect(try store.save(first, replacing: second) == false)
@@ -130,7 +130,7 @@ final class AccessTokenStoreTests {
         #expect(try store.load() == nil)
     }
 
-    @Test("The next use of the store removes the temporary file of a process that ended while it wrote")
+    @Test("The next use of the store removes the temporary file of a process that ended during a write")
     func remains() throws {
         let left = URL(fileURLWithPath: file.path + ".new")
         try Data("secret".utf8).write(to: left)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-/// A seeded random walk over the state machine, together with a model of the calls that use it.
+/// Runs a seeded random walk over the state machine. A model contains the calls that use the state machine.
 @Suite("Access token rules in a random walk")
 struct AccessTokenWalkTests {
     @Test("100,000 events violate no invariant", arguments: [1, 2, 3] as [UInt64])
@@ -13,7 +13,9 @@ struct AccessTokenWalkTests {
         for _ in 0..<100_000 { walk.step() }
         walk.drain()
         #expect(walk.faults.prefix(3) == [])
-        #expect(walk.refreshes > 1_000 && walk.answered > 5_000 && walk.logOuts > 100, "the walk covered too little")
+        #expect(
+            walk.refreshes > 1_000 && walk.answered > 5_000 && walk.logOuts > 100,
+            "the walk made too few refreshes, responses or log-outs")
     }
 }
 
@@ -83,7 +85,7 @@ private struct TokenWalk {
         pass(nextCall)
     }
 
-    /// Sends a call if the machine lets it pass, otherwise makes it wait.
+    /// Sends a call if the machine permits it. If not, the call waits.
     private mutating func pass(_ id: UInt64) {
         let member = calls[id].flatMap { $0.sentSession ?? $0.session }
         if case .open = machine.passage(of: member, at: now) { return send(id) }

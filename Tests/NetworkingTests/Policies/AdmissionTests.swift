@@ -14,7 +14,9 @@ struct AdmissionTests {
         return request
     }
 
-    @Test("The number of concurrent calls is limited; the next waiter starts when a call leaves", .row("P-08"))
+    @Test(
+        "The number of concurrent calls is limited; when a call returns its permit, the next waiter starts",
+        .row("P-08"))
     func firstCome() async throws {
         let limit = ConcurrencyLimit(1)
         let request = try request()
@@ -36,7 +38,9 @@ struct AdmissionTests {
         #expect(limit.activeCount == 0)
     }
 
-    @Test("A cancelled waiter leaves the queue without a permit, and the permit goes to the next waiter", .row("P-08"))
+    @Test(
+        "A cancelled waiter leaves the queue without a permit, and the next free permit goes to the next waiter",
+        .row("P-08"))
     func cancelledWaiter() async throws {
         let limit = ConcurrencyLimit(1)
         let request = try request()
@@ -99,7 +103,7 @@ struct AdmissionTests {
         return order.value
     }
 
-    @Test("The waiter of the highest priority enters first, and waiters of equal priority enter in order")
+    @Test("The waiter of the highest priority enters first; waiters of equal priority enter in order of arrival")
     func priorities() async throws {
         let limit = ConcurrencyLimit(1)
         let held = try #require(limit.tryEnter(try request(), for: UserEndpoint.open))
@@ -117,7 +121,7 @@ struct AdmissionTests {
         #expect(limit.activeCount == 0 && limit.waiterCount == 0)
     }
 
-    @Test("A total limit applies to all hosts together, and waiters of all hosts get their permits in order")
+    @Test("A total limit applies to all hosts together; waiters of all hosts get their permits in order of arrival")
     func total() async throws {
         let limit = ConcurrencyLimit(64, total: 1)
         let held = try #require(limit.tryEnter(try request("a.example"), for: UserEndpoint.open))

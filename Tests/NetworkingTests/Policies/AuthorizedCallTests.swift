@@ -55,7 +55,7 @@ struct AuthorizedCallTests {
         #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer one", "Basic two", "Token two", nil, nil])
     }
 
-    @Test("A response and a report that are stored do not retain the session")
+    @Test("A stored response and its report do not retain the session")
     func keptResponse() async throws {
         func call() async throws -> (response: Response<User>, session: Weak) {
             let session = session(AccessToken("one"))
@@ -153,7 +153,7 @@ struct AuthorizedCallTests {
         #expect(try await service(stub, session()).user("7") == User(id: "7"))
     }
 
-    @Test("A redirect to another origin is sent without the token, and a 401 from there starts no refresh")
+    @Test("A redirect to another origin is sent without the token, and a 401 from that origin starts no refresh")
     func foreignOrigin() async {
         let stub = StubTransport { request in
             request.url.host == "api.example.com"

@@ -9,8 +9,8 @@ struct BackoffGateTests {
     private let clock = ManualClock()
     private let log = Box<[String]>([])
 
-    /// Returns a service whose stub returns `first` for the first request and "ok" for all others, and logs their
-    /// times.
+    /// Returns a service whose stub returns `first` for the first request and "ok" for all later requests. The stub
+    /// logs the time of each request.
     private func service(
         _ first: StubResponse, session: AccessTokenSupervisor? = nil,
         configure: (inout NetworkConfiguration) -> Void = { _ in }
@@ -95,7 +95,7 @@ struct BackoffGateTests {
         #expect(log.value == ["first 0"])
     }
 
-    @Test("The token refresh passes a closed gate; the retry with the new token waits")
+    @Test("A token refresh is sent even if the gate is closed; the retry with the new token waits")
     func refresh() async throws {
         struct Authorized: Endpoint {
             let path: EndpointPath = "authorized"
@@ -117,7 +117,7 @@ struct BackoffGateTests {
     }
 
     @Test(
-        "A RateLimit field closes the gate if nothing remains",
+        "A RateLimit field closes the gate if no requests remain",
         arguments: [
             ("\"default\";r=0;t=4", nil), ("limit=100, remaining=0, reset=4", nil),
             ("\"a\";r=9;t=60, \"b\";r=0;t=4", nil), ("\"b\";r=0", "\"a\";q=10;w=60, \"b\";q=5;w=4"),
@@ -142,7 +142,7 @@ struct BackoffGateTests {
         #expect(log.value == ["call 0", "call 0"])
     }
 
-    @Test("The gate reports when it closes and opens, uses the longest requested time, and limits long times")
+    @Test("The gate reports when it closes and opens, and closes for the longest requested time, up to a maximum")
     func events() throws {
         let gate = BackoffGate(longest: .seconds(10), clock: clock.networkClock)
         let seen = Box<[BackoffGate.Event]>([])

@@ -57,7 +57,7 @@ struct CircuitBreakerTests {
         #expect(isRefused)
     }
 
-    @Test("Cancelled calls, 4xx responses and calls that were never sent are neither success nor failure")
+    @Test("Cancelled calls, 4xx responses and calls that were never sent count neither as successes nor as failures")
     func neither() throws {
         for outcome in [
             answer(.notFound), answer(.tooManyRequests), .failed(CancellationError()), .notSent,
@@ -80,7 +80,7 @@ struct CircuitBreakerTests {
         #expect(breaker.state(of: origin) == .open)
     }
 
-    @Test("After the pause one probe is sent at a time; its success closes the breaker, its failure opens it again")
+    @Test("After the pause, one probe is sent at a time; a success closes the breaker, and a failure opens it again")
     func probing() throws {
         try open()
         clock.advance(by: .milliseconds(29_999))
@@ -150,7 +150,7 @@ struct CircuitBreakerTests {
         token.cancel()
     }
 
-    @Test("A call that an open breaker ends is not retried, and its error contains the host and the wait")
+    @Test("A call that an open breaker refuses is not retried, and its error contains the host and the wait")
     func inService() async throws {
         let stub = StubTransport(clock: clock.networkClock) { _ in .down }
         let limit = ConcurrencyLimit(1)
@@ -226,6 +226,7 @@ struct CircuitBreakerTests {
             $0.requestAdaptingService = RequestAdaptingService([mirror])
         }
         for _ in 0..<8 { _ = await Fixture.failure { try await mirrored.request(UserEndpoint.open) } }
-        #expect(breaker.state(of: home) == .open, "failures count for the origin of the request before adapters ran")
+        #expect(
+            breaker.state(of: home) == .open, "failures count for the origin that the request had before adapters ran")
     }
 }

@@ -75,7 +75,7 @@ struct ConnectivityTests {
         #expect(observer.reports.first?.attempts.first?.decision?.reason == "the network was not reachable within 2 s")
     }
 
-    @Test("Reachability is a hint: a first attempt is always made, and other failures are passed on")
+    @Test("The first attempt does not check reachability; failures with another cause do not wait for a connection")
     func hint() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .text("there"), .status(.serviceUnavailable))

@@ -34,7 +34,7 @@ struct CurlCommandTests {
     }
 
     @Test(
-        "Files are given by path, binary data by printf, forms with files by printf and cat, readers by stdin",
+        "Files are passed by path, binary data by printf, forms with files by printf and cat, and readers by stdin",
         .row("N-38"))
     func bodies() throws {
         func command(_ body: HTTPBody, _ method: HTTPMethod = .post) throws -> String {

@@ -18,7 +18,9 @@ struct ErrorHandlingTests {
         return await Fixture.failure { try await service.request(endpoint) }
     }
 
-    @Test("Handlers run in order; each gets the error of the previous one and the original response", .row("R-21"))
+    @Test(
+        "Handlers run in order; each handler gets the error of the previous handler and the original response",
+        .row("R-21"))
     func order() async {
         let seen = Box<[String]>([])
         func handler(_ name: String, _ result: @escaping @Sendable (RequestFailure) -> ErrorHandlingResult)
@@ -65,7 +67,7 @@ struct ErrorHandlingTests {
         #expect(error?.cause?.reason == "401 Unauthorized, sent without a token: \(reason)")
     }
 
-    @Test("A 401 of a refresh or another origin says why there was no token, unless the URL contains a user")
+    @Test("A 401 to a refresh or from another origin says why no token was sent, unless the URL contains a user")
     func withoutTokenElsewhere() async throws {
         let environment = Fixture.environment
         func reason(_ session: AccessTokenSupervisor, _ url: String) async -> String? {
@@ -150,7 +152,7 @@ struct ErrorHandlingTests {
         #expect(failures.value.last?.originalRequest?.headers["X-A"] == nil)
     }
 
-    @Test("A changed request replaces the original one, and adapters run on it again")
+    @Test("A changed request replaces the original request, and the adapters run again on the changed request")
     func changedRequest() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .status(.badGateway), .text("hello"))

@@ -131,7 +131,7 @@ struct ErrorMappingTests {
     }
 
     @Test(
-        "The endpoint's errors take precedence, for all statuses, even unregistered ones, and for URL error codes",
+        "The endpoint's errors take precedence for every status, even an unregistered status, and for URL error codes",
         .row("R-25"))
     func endpointFirst() async {
         #expect(await error(.status(.conflict)) as? UserError == .taken)
@@ -171,7 +171,7 @@ struct ErrorMappingTests {
         #expect(failure.description == "<RequestFailure> from `/users/7` [GET]: 404 Not Found")
     }
 
-    @Test("A foreign error is described by its type, without paths and secrets")
+    @Test("An error of an unknown type is described by its type, without paths and secrets")
     func foreignErrors() {
         struct Leaky: Error { let token = "s3cret" }
         let error = NetworkError.wrapping(Leaky())

@@ -115,7 +115,7 @@ struct EventTests {
         #expect(names(observer).filter { $0 == "attemptEnded" }.count == 2)
     }
 
-    @Test("Progress is reported only to observers that request it, and not after the end")
+    @Test("Progress is reported only to observers that request progress, and never after the call has ended")
     func progress() async throws {
         let counting = RecordingObserver(wantsProgress: true)
         let release = Settlement<Void>()
@@ -164,7 +164,7 @@ private struct SendingTransport: Transport {
     }
 }
 
-/// A transport that has received some bytes and waits before it returns the response.
+/// A transport that receives some bytes and waits for `release` before it returns the response.
 private struct CountingTransport: Transport {
     let release: Settlement<Void>
 

@@ -58,7 +58,7 @@ struct HARTests {
         #expect(!String(decoding: data, as: UTF8.self).contains("Ada"))
     }
 
-    @Test("The recorder drops the oldest entries beyond its limit, and clearing it removes all of them")
+    @Test("The recorder drops the oldest entries beyond its limit, and `clear` removes all entries")
     func limit() async throws {
         let recorder = HARRecorder(limit: 2)
         let service = NetworkService(environment: Fixture.environment) {

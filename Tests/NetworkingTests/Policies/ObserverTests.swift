@@ -36,7 +36,7 @@ struct ObserverTests {
     }
 
     @Test(
-        "Observers are registered by endpoint type, by status or for all calls, and run once, after all retries",
+        "Observers can observe all calls, an endpoint type or a status; an observer runs once, after all retries",
         .row("N-32")
     )
     func registrations() async throws {
@@ -63,7 +63,7 @@ struct ObserverTests {
         #expect(told.value["all"]?.count == 2)
     }
 
-    @Test("Observers are notified of the end after the call's own callbacks", .row("N-32"))
+    @Test("When a call ends, the call's own callbacks run before the observers are notified", .row("N-32"))
     func afterCallbacks() async throws {
         let order = Box<[String]>([])
         let queue = DispatchQueue(label: "callbacks")
@@ -103,7 +103,7 @@ struct ObserverTests {
     }
 
     @Test(
-        "No event follows the end of a call, and its observers and endpoint are released",
+        "A call that has ended reports no more events and releases its observers and its endpoint",
         arguments: [true, false])
     func released(isObserved: Bool) async throws {
         final class Canary: Sendable {}
@@ -132,7 +132,7 @@ struct ObserverTests {
         #expect(canary == nil)
     }
 
-    @Test("The report of a derived task is the report of the last call that it reached")
+    @Test("A derived task has the report of the last call in its chain that was made")
     func derived() async throws {
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = StubTransport { _ in .text("there") }

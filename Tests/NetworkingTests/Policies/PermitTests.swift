@@ -28,7 +28,7 @@ struct PermitTests {
         #expect(limit.activeCount == 0)
     }
 
-    @Test("Policies are entered in the order of their stages and left in reverse, regardless of their list order")
+    @Test("Policies are entered in the order of their stages and left in reverse order, regardless of their list order")
     func stages() async throws {
         let log = Box<[String]>([])
         let policies = [AdmissionStage.token, .limit, .custom, .gate, .breaker].map {
@@ -45,7 +45,7 @@ struct PermitTests {
         #expect(log.value == order.map { "\($0) in" } + order.reversed().map { "\($0) out" })
     }
 
-    @Test("A call with the admission `refresh` needs no permit, even if the library did not mark it as a refresh")
+    @Test("A call with the admission `refresh` needs no permit, even if the library did not mark the call as a refresh")
     func refreshOption() async throws {
         struct Refresh: Endpoint {
             var path: EndpointPath { "token" }
@@ -109,7 +109,7 @@ struct PermitTests {
         #expect(limit.activeCount == 0 && stub.requests.isEmpty)
     }
 
-    @Test("A permit is released before the failure of a response is handled, and when an adapter throws")
+    @Test("A permit is released before an error handler runs, even if an adapter throws the error")
     func givenBack() async {
         let limit = ConcurrencyLimit(1)
         let seen = Box<[Int]>([])

@@ -13,7 +13,9 @@ struct ReachabilityTests {
         ReachabilityService(probe: probe, interval: .seconds(5), clock: clock.networkClock)
     }
 
-    @Test("The first status is reported after the start, then only changes; stopping ends the reports", .row("R-31"))
+    @Test(
+        "After the start, the first status is reported, and later only changes; stopping ends the reports",
+        .row("R-31"))
     func changes() async throws {
         let service = service()
         let told = Box<[ReachabilityStatus]>([])
@@ -57,7 +59,7 @@ struct ReachabilityTests {
     }
 
     @Test(
-        "Each of five observers gets three changes in order; a sixth one, with a replay, also gets the current status",
+        "Five observers each get three changes in order; a sixth observer with a replay also gets the current status",
         .row("R-31"))
     func fifteen() async {
         let service = service()
@@ -83,7 +85,7 @@ struct ReachabilityTests {
         withExtendedLifetime((tokens, lateToken)) {}
     }
 
-    @Test("While the network is down, the probe runs more often; it also runs when it reports a change")
+    @Test("While the network is down, the probe runs more often; the probe also runs when it reports a change")
     func pace() async throws {
         let probe = WakingProbe()
         let service = ReachabilityService(
@@ -105,7 +107,7 @@ struct ReachabilityTests {
     }
 
     @Test(
-        "A wait for the network checks at once, and ends when the network is up, the limit passes or the task ends")
+        "A wait checks the network at once; it ends when the network is up, the limit passes or the task is cancelled")
     func waiting() async throws {
         let service = service()
         #expect(try await service.waitUntilReachable())
@@ -134,7 +136,7 @@ struct ReachabilityTests {
         while clock.sleeperCount > 0 { await Task.yield() }
     }
 
-    @Test("A probe that hangs is abandoned after its time limit, the next one starts, and its waiters continue")
+    @Test("A probe that hangs is abandoned after its time limit; the next probe starts, and the waiters continue")
     func hangingLook() async throws {
         final class HangingProbe: ReachabilityProbe {
             let count = Box(0)
@@ -158,7 +160,7 @@ struct ReachabilityTests {
         service.stopMonitoring()
     }
 
-    @Test("The interface of the default route determines the status, otherwise the best one; none means `notReachable`")
+    @Test("The status comes from the default route's interface or, without a default route, from the best interface")
     func interfaces() {
         func status(_ names: [String], _ leading: [String] = []) -> ReachabilityStatus {
             InterfaceProbe.status(ofInterfacesNamed: names, leadingFirst: leading) { name in
@@ -174,7 +176,7 @@ struct ReachabilityTests {
         #expect(InterfaceProbe().quickStatus() != .unknown)
     }
 
-    @Test("Linux: default routes are ordered by metric; routes that reject, and routes to a network, are ignored")
+    @Test("Linux: default routes are ordered by metric; reject routes and routes to a single network are ignored")
     func routes() {
         let ipv4 = """
             Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
@@ -193,7 +195,8 @@ struct ReachabilityTests {
     }
 
     #if os(Linux)
-        @Test("Linux: device files distinguish wired, Wi-Fi and modem interfaces; otherwise the name decides")
+        @Test(
+            "Linux: device files distinguish wired, Wi-Fi and modem interfaces; without device files, the name decides")
         func kinds() throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("net-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
@@ -216,7 +219,7 @@ struct ReachabilityTests {
     #endif
 
     @Test(
-        "An HTTP probe distinguishes the right server, a captive portal and an unreachable server",
+        "An HTTP probe distinguishes the expected server, a captive portal and an unreachable server",
         arguments: [
             (StubResponse.status(.noContent), true, false), (.status(.internalServerError), true, false),
             (.status(.ok), false, true), (.status(.found), false, true),

@@ -12,7 +12,7 @@ struct RedactedTextTests {
         "custom-444", "location-555", "multi-666",
     ]
 
-    @Test("Neither text nor dump of a message, an environment or an error shows query, body or credentials")
+    @Test("The description and the dump of a message, environment or error show no query, body or credentials")
     func dumps() throws {
         let url = try #require(URL(string: "https://u:hunter2@h.example/x?token=hunter2"))
         let request = HTTPRequest(
@@ -37,7 +37,7 @@ struct RedactedTextTests {
     }
 
     @Test(
-        "A log has one line for each call at level info, and more at debug; no line has an error text of the app",
+        "A log has one line for each call at level info, more lines at level debug, and no error text of the app",
         .row("P-18"))
     func log() async throws {
         func lines(_ level: LogObserver.Level, _ answers: StubResponse...) async -> [String] {

@@ -66,14 +66,14 @@ struct RedactionTests {
                 "\((error as NSError).userInfo)",
             ]
         }
-        #expect(outputs.contains { $0.contains("page") }, "names are shown")
+        #expect(outputs.contains { $0.contains("page") }, "query names are shown")
         #expect(outputs.contains { $0.contains("/v1/users/7") })
         for secret in Self.secrets {
             for output in outputs { #expect(!output.contains(secret), "\(secret) in \(output)") }
         }
     }
 
-    @Test("Allowed values are shown, and nothing else")
+    @Test("Only allowed values are shown")
     func allowed() throws {
         let redaction = Redaction.standard.allowing(headers: ["X-Tenant"], query: ["page"], fields: ["name", "tags"])
         #expect(redaction.value(of: HTTPHeader("x-tenant", "acme")) == "acme")
@@ -132,7 +132,7 @@ struct RedactionTests {
         let idempotencyKey: IdempotencyKey = "custom-444"
     }
 
-    @Test("No text of a public value shows a secret: neither print, dump nor String(reflecting:)")
+    @Test("For every public value, print, dump and String(reflecting:) show no secret")
     func values() async throws {
         let stub = StubTransport { _ in
             StubResponse(

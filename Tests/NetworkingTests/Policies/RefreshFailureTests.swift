@@ -35,7 +35,7 @@ struct RefreshFailureTests {
         }
     }
 
-    @Test("The reason of a refused call contains the response to its refresh, even if its error was mapped")
+    @Test("The reason of a refused call contains the response to the refresh, even if the refresh's error was mapped")
     func mappedReason() async throws {
         let authorization = UserService(environment: Fixture.environment) {
             $0.transport = StubTransport { _ in .status(.unauthorized) }
@@ -52,7 +52,7 @@ struct RefreshFailureTests {
     }
 
     @Test(
-        "After a failed refresh, a refused call ends with its own error; an unsent call has the refresh's error",
+        "After a failed refresh, a refused call ends with its 401, and an unsent call ends with the refresh's error",
         .row("R-26"))
     func failedRefresh() async {
         struct Down: Error {}

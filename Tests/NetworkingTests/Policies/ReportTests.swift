@@ -16,7 +16,7 @@ struct ReportTests {
         }
     }
 
-    @Test("The report of a response has every attempt with its reason, its wait and its times")
+    @Test("A response's report has the times of every attempt, and the reason and the wait of every retry")
     func answer() async throws {
         let stub = StubTransport(clock: clock.networkClock)
         stub.on(
@@ -44,7 +44,7 @@ struct ReportTests {
                 """)
     }
 
-    @Test("An error has the same report as a response; if the error is mapped, the task has the report")
+    @Test("A call's error contains the report; if the error is mapped, the task contains the report")
     func error() async throws {
         let stub = StubTransport { _ in .status(.conflict) }
         let raw = await Fixture.failure { try await service(stub).request(.post("users")) } as? NetworkError
@@ -56,7 +56,7 @@ struct ReportTests {
         #expect(task.report?.error as? UserError == .taken && task.report?.attempts.count == 1)
     }
 
-    @Test("A response that cannot be decoded is not a success in any text")
+    @Test("No text of a report describes a response that cannot be decoded as a success")
     func undecodable() async throws {
         let task = service(StubTransport { _ in .text("no user") }).task(UserEndpoint.open, as: .json(User.self))
         _ = await Fixture.failure { _ = try await task.value }
@@ -68,7 +68,7 @@ struct ReportTests {
         #expect(report.date == first)
     }
 
-    @Test("A wait that ends early is not a retry")
+    @Test("A wait that a cancellation ends is not reported as a retry")
     func cutShort() async throws {
         let task = service(StubTransport { _ in .status(.serviceUnavailable) }).task(UserEndpoint.open, as: .string)
         await clock.waitForSleepers()
@@ -126,7 +126,7 @@ struct ReportTests {
     }
 
     @Test(
-        "Each call has one background task, which ends once: after the call, or when its time expires",
+        "Each call has one background task, which ends once: after the call or when the background time expires",
         .row("N-41"))
     func background() async throws {
         let begun = Box<[@Sendable () -> Void]>([])
@@ -178,7 +178,7 @@ struct ReportTests {
             lines.value.count == 1 && lines.value.first?.contains("503 Service Unavailable") == true, "\(lines.value)")
     }
 
-    @Test("The reason of a failed refresh is in the log and the report, for any error of the call")
+    @Test("The reason of a failed refresh is in the log and in the report of the refused call")
     func brokenRefresh() async throws {
         struct Grant: Decodable, Sendable { let expiresIn: Int }
         let auth = NetworkService(environment: Fixture.environment) {

@@ -12,7 +12,7 @@ struct RequestAdaptingTests {
     }
 
     @Test(
-        "Adapters run in order and get the endpoint; the last value wins, even if the case of the name differs",
+        "Adapters run in order and get the endpoint; the last value is used, even if the case of the name differs",
         .row("R-15"))
     func order() async throws {
         let adapters: [any RequestAdapter] = [

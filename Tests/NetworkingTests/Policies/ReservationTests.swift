@@ -27,7 +27,7 @@ struct ReservationTests {
         return rounds
     }
 
-    @Test("If two limits are busy, a call that needs permits of both waits for a bounded number of other calls")
+    @Test("If two limits are busy, a call that needs a permit of each limit waits for a bounded number of other calls")
     func twoLimits() async throws {
         let (first, second) = (ConcurrencyLimit(4), ConcurrencyLimit(4))
         let left = Box(20)
@@ -49,7 +49,7 @@ struct ReservationTests {
         }
         #expect(left.value == 0)
         // Each of the twenty calls waits only for the calls that began to wait earlier: at most twelve at each limit,
-        // and the other calls of the twenty.
+        // and the nineteen other calls.
         #expect(rounds < 20 * (12 + 12 + 20))
         #expect(first.activeCount == 0 && second.activeCount == 0)
     }
@@ -107,7 +107,7 @@ struct ReservationTests {
         for limit in limits { #expect(limit.activeCount == 0 && limit.waiterCount == 0) }
     }
 
-    @Test("A waiter that left the queue to wait elsewhere gets its earlier position in the queue back")
+    @Test("A waiter that returns to a queue gets its earlier position in the queue")
     func keepsItsPlace() {
         var line = WaitingLine<String>()
         for (number, name) in [(1, "a"), (2, "b"), (5, "e")] { line.insert(name, number: UInt64(number)) }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Retry budgets")
 struct RetryBudgetTests {
-    @Test("A budget starts with its reserve; a success adds the share, up to the capacity; a retry takes one")
+    @Test("A budget starts with its reserve; each success adds the share, up to the capacity; each retry takes 1")
     func balance() {
         let budget = RetryPolicy.Budget(share: 0.1, reserve: 1, capacity: 2)
         #expect(budget.spend() && !budget.spend())
@@ -61,7 +61,7 @@ struct RetryBudgetTests {
         #expect(stub.requests.count == 4)
     }
 
-    @Test("An outage of 60 s causes less than 1.2 times the normal load with a budget, and about 3 times without")
+    @Test("In an outage of 60 s, the load is below 1.2 times the normal load with a budget, and about 3 times without")
     func outage() {
         var simulation = OutageSimulation(clients: 10_000)
         let without = simulation.run()

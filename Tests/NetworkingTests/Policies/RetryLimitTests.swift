@@ -76,7 +76,7 @@ struct RetryLimitTests {
     }
 
     @Test(
-        "Handlers can be added and removed at run time; a failure uses the handlers registered at that time",
+        "Handlers can be added and removed at run time; a failure is passed to the handlers that are registered then",
         .row("N-33"))
     func registered() async throws {
         let handling = ErrorHandlingService([])

@@ -57,7 +57,7 @@ struct RetryPolicyTests {
         #expect(await delay(huge, failure, retries: 1_000_000) == .seconds(60))
     }
 
-    @Test("Full jitter is at most the wait; decorrelated jitter is at most three times the last wait")
+    @Test("Full jitter waits at most for the backoff; decorrelated jitter waits at most for three times the last wait")
     func jitter() async throws {
         let failure = try failure(.cannotConnect)
         let backoff = RetryPolicy.Backoff.exponential(first: .seconds(1), limit: .seconds(10))
@@ -106,7 +106,7 @@ struct RetryPolicyTests {
         #expect(try await delay("soon") == .seconds(2))
     }
 
-    @Test("Only requests that are safe to repeat are retried, unless the policy allows others; a reason is given")
+    @Test("A request that is unsafe to repeat is retried only if the policy allows it; a refusal has a reason")
     func safety() async throws {
         let policy = RetryPolicy(retries: 1, on: .any)
         #expect(await reason(policy, try failure(.cannotConnect, .post)) == "POST without an idempotency key")
@@ -142,7 +142,9 @@ struct RetryPolicyTests {
         #expect(await !isRetried(.transient, try failure(.invalidRequest)))
     }
 
-    @Test("An async closure decides on a retry: none, at once, after a wait, or with a changed request", .row("I-38"))
+    @Test(
+        "An async closure decides whether to retry: never, at once, after a wait, or with a changed request",
+        .row("I-38"))
     func closure() async throws {
         let changed = HTTPRequest(.get, try #require(URL(string: "https://mirror.example")))
         func judgement(_ verdict: RetryPolicy.Condition.Verdict) async throws -> RetryPolicy.Judgement {

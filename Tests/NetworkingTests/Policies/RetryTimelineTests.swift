@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-/// Timelines of one call on the manual clock, with every attempt and every wait to the millisecond.
+/// Tests the times of every attempt and every wait of a call, to the millisecond, on a manual clock.
 @Suite("Timelines of a call")
 struct RetryTimelineTests {
     private let story = Story()

@@ -190,7 +190,7 @@ struct SessionStoreTests {
         #expect(session.accessToken == AccessToken("newer"))
     }
 
-    @Test("A refreshed token that cannot be saved is reported, and the session continues with it")
+    @Test("A refreshed token that cannot be saved is reported, and the session continues with the new token")
     func notStored() async throws {
         let store = MemoryTokenStore(AccessToken("old"), isFull: true)
         let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in AccessToken("new") }

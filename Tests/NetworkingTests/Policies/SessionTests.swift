@@ -184,7 +184,9 @@ struct SessionTests {
 
     // MARK: The end of a session
 
-    @Test("A refused refresh ends the session even if its error is mapped, unless the refresh throws another error")
+    @Test(
+        "A rejected token request ends the session even if its error is mapped, unless the refresh throws another error"
+    )
     func mappedRefusal() async throws {
         struct SignedOut: Error {}
         struct KeychainFailure: Error {}

@@ -23,7 +23,7 @@ struct StoredTokenTests {
         return StoredTokenStep(for: job, finding: stored, isUnsaved: isUnsaved, at: now)
     }
 
-    @Test("The stored token is refreshed if it is the token of the process")
+    @Test("The stored token is refreshed if it is also the token in this process")
     func same() {
         #expect(step(for: token("a", alice), finding: token("a", alice)) == .refresh(token("a", alice)))
     }
@@ -48,7 +48,7 @@ struct StoredTokenTests {
         #expect(step(for: nil, finding: nil) == .refresh(nil))
     }
 
-    @Test("A token that could not be saved is newer than the stored one")
+    @Test("A token that could not be saved is newer than the stored token")
     func unsaved() {
         #expect(
             step(for: token("b", alice), finding: token("a", alice), isUnsaved: true) == .refresh(token("b", alice)))
@@ -63,7 +63,8 @@ struct StoredTokenTests {
         #expect(step(.look, for: token("a", alice), finding: token("b", bob), isUnsaved: true) == .remainOver)
     }
 
-    @Test("A token replaces older tokens and tokens of other sessions in the store, but not newer ones")
+    @Test(
+        "A token replaces older tokens and tokens of other sessions in the store, but not newer tokens of its session")
     func saving() {
         let change = StoredTokenChange.save(token("c", alice), over: ["a", "b"], isLogIn: true)
         #expect(change.step(finding: nil) == .write(token("c", alice)))
@@ -72,7 +73,8 @@ struct StoredTokenTests {
         #expect(change.step(finding: token("newer", alice)) == .nothing)
     }
 
-    @Test("A rotated token does not undo another process's log-in or log-out, but is saved if none was saved before")
+    @Test(
+        "A rotated token does not undo another process's log-in or log-out; it is saved if no earlier token was saved")
     func rotated() {
         let change = StoredTokenChange.save(token("c", alice), over: ["a"], isLogIn: false)
         #expect(change.step(finding: token("a", alice)) == .write(token("c", alice)))

@@ -9,7 +9,7 @@ struct TokenRefreshTests {
     private let refresher = StubRefresher()
     private let clock = ManualClock()
 
-    /// Returns a server that accepts one token and refuses every other one.
+    /// Returns a server that accepts one token and refuses all others.
     private func server(taking token: @escaping @Sendable () -> String) -> StubTransport {
         StubTransport { request in
             request.headers[.authorization] == "Bearer \(token())"
@@ -35,7 +35,7 @@ struct TokenRefreshTests {
         }
     }
 
-    @Test("Rule 5: an expired token is refreshed before sending, and the server never receives it")
+    @Test("Rule 5: an expired token is refreshed before sending, and the server never receives the expired token")
     func preemptive() async throws {
         let session = session(AccessToken("stale", expiresAt: clock.date.addingTimeInterval(100)))
         let stub = server { "fresh-1" }
@@ -44,7 +44,7 @@ struct TokenRefreshTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test("Rule 8: a log-out during a refresh wins: the waiting call fails, and the late token is dropped")
+    @Test("Rule 8: after a log-out during a refresh, the waiting call fails, and the late token is dropped")
     func logOut() async {
         let started = Settlement<Void>()
         let session = AccessTokenSupervisor(token: AccessToken("stale"), clock: Fixture.stillClock) { _ in
@@ -61,7 +61,8 @@ struct TokenRefreshTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test("Rule 9: a 401 of a call in the refresh starts no other refresh; other adapters and handlers still apply")
+    @Test(
+        "Rule 9: a 401 of a call that a refresh makes starts no refresh; other adapters and handlers apply to the call")
     func ownCalls() async {
         let stub = StubTransport { _ in .status(.unauthorized) }
         let holder = Box<UserService?>(nil)
@@ -84,7 +85,7 @@ struct TokenRefreshTests {
         holder.change { $0 = nil }
     }
 
-    @Test("Rule 9: a task that a refresh leaves running makes its calls with the new token after the refresh")
+    @Test("Rule 9: a task that a refresh starts and that outlives the refresh makes its calls with the new token")
     func markEnds() async throws {
         let left = Box<Task<String?, Never>?>(nil)
         let stub = StubTransport { request in

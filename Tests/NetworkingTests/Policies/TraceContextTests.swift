@@ -107,7 +107,7 @@ struct TraceContextTests {
         #expect(TraceContext(traceparent: text, tracestate: "a=b") == nil)
     }
 
-    @Test("A later version can have more fields at its end, and version 00 is sent")
+    @Test("A traceparent of a later version can have more fields at its end; version 00 is sent")
     func laterVersion() {
         let later = TraceContext(traceparent: "cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-03-what")
         #expect(later?.traceparent == "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")

@@ -6,7 +6,7 @@ import Testing
 struct AsyncLockTests {
     private let lock = AsyncLock()
 
-    @Test("A hundred tasks run one at a time")
+    @Test("A hundred tasks hold the lock one at a time")
     func oneAtATime() async throws {
         let inside = Box(0)
         let most = Box(0)

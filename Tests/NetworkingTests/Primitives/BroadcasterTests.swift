@@ -68,7 +68,7 @@ struct BroadcasterTests {
         #expect(await values.next() == 1)
     }
 
-    @Test("A sequence of values ends with its broadcaster, and loses no earlier value")
+    @Test("A sequence of values ends when its broadcaster is released, and delivers every earlier value")
     func endOfValues() async {
         var broadcaster: Broadcaster<Int>? = Broadcaster()
         let values = broadcaster?.values()
@@ -83,7 +83,7 @@ struct BroadcasterTests {
 
 @Suite("Settlements, pipes and clocks")
 struct WaitingTests {
-    @Test("If many tasks settle a settlement, one outcome wins, and every waiter gets it")
+    @Test("If many tasks settle a settlement, only the first outcome counts, and every waiter gets this outcome")
     func settleOnce() async throws {
         let settlement = Settlement<Int>()
         let wins = Box(0)
@@ -130,7 +130,7 @@ struct WaitingTests {
         #expect(try await pipe.next() == nil)
     }
 
-    @Test("A refused writer is woken when half of a byte pipe is free, and not for each chunk")
+    @Test("A refused writer is notified once, when half of the byte pipe is free, and not after each chunk")
     func halfFree() async throws {
         let rooms = Box(0)
         let pipe = BytePipe(capacity: 4, onRoom: { rooms.change { $0 += 1 } })

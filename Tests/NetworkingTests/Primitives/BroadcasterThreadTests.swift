@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Broadcasters on many threads")
 struct BroadcasterThreadTests {
-    @Test("10,000 random runs of observe, cancel and publish on many threads lose and repeat no value")
+    @Test("In 10,000 random runs of observe, cancel and publish on many threads, no value is lost or repeated")
     func walk() async {
         var generator = SeededGenerator(seed: 31)
         for _ in 0..<10_000 {

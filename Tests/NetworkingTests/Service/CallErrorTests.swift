@@ -26,7 +26,7 @@ struct CallErrorTests {
         #expect(error?.request?.url.absoluteString == "https://api.example.com/v1/users/7")
     }
 
-    @Test("A decoding error goes through the error handlers, and shows its path and not the body", .row("R-11"))
+    @Test("A decoding error goes through the error handlers, and shows the coding path but not the body", .row("R-11"))
     func decodingError() async {
         stub.on(nil, nil, .json(text: #"{"users":[{"id":1,"secret":"hush"}]}"#))
         let seen = Box<[RequestFailure]>([])
@@ -44,7 +44,7 @@ struct CallErrorTests {
     }
 
     @Test(
-        "By default, 200 to 299 and a media type in the call's Accept are valid; validators replace this rule",
+        "By default, statuses 200 to 299 and the media types in Accept are valid; validators replace this rule",
         .row("R-12"))
     func validation() async throws {
         struct Wanting: Endpoint {
@@ -79,7 +79,7 @@ struct CallErrorTests {
         #expect(stub.requests.isEmpty)
     }
 
-    @Test("Without validators a 503 is a response like any other", .row("P-09"))
+    @Test("Without validators, a 503 response is not an error", .row("P-09"))
     func everyStatus() async throws {
         stub.on(nil, nil, .text("no", status: .serviceUnavailable))
         let response = try await service(settings: RequestSettings(validators: [])).send(UserEndpoint.open, as: .string)

@@ -77,7 +77,7 @@ struct CallTests {
         #expect((error as? NetworkError)?.description.contains("root is not an object") == true)
     }
 
-    @Test("Callbacks run on the chosen queue, and decoding does not", .row("R-13"))
+    @Test("Callbacks run on the chosen queue, and decoding does not run on this queue", .row("R-13"))
     func callbackQueue() async {
         let key = DispatchSpecificKey<String>()
         let queue = DispatchQueue(label: "callbacks")
@@ -98,7 +98,7 @@ struct CallTests {
     }
 
     @Test(
-        "The success closure's type decides how the response is read; exactly one closure runs, exactly once",
+        "The success closure's type decides how the response is read; only one of the two closures runs, and only once",
         .row("R-05")
     )
     @MainActor

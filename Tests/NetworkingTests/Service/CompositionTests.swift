@@ -140,7 +140,8 @@ struct CompositionTests {
         #expect(try await first.value == "x")
     }
 
-    @Test("A part that a list already contains is not added again, and any part of a session adds the others")
+    @Test(
+        "A handler, gate or adapter in a list is not added again; a part of a session adds the session's other parts")
     func partsOnce() throws {
         let session = AccessTokenSupervisor(token: AccessToken("a"), clock: Fixture.stillClock) { _ in AccessToken("b")
         }

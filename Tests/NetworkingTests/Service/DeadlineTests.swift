@@ -39,7 +39,7 @@ struct DeadlineTests {
         let second = service.task(UserEndpoint.open, as: .string, with: settings)
         await clock.waitForSleepers()
         clock.advance(by: .milliseconds(2_999))
-        guard case .waiting = second.state else { return #expect(Bool(false), "it waits for a permit") }
+        guard case .waiting = second.state else { return #expect(Bool(false), "the call does not wait") }
         clock.advance(by: .milliseconds(1))
         #expect(await error(of: second) as? GeneralRequestError == .timedOut)
         manual.answer(.ok, "first")
@@ -57,7 +57,7 @@ struct DeadlineTests {
         #expect(clock.now.offset == .seconds(3))
     }
 
-    @Test("A deadline that passes while user code runs ends the call, even without any wait")
+    @Test("A deadline that passes while user code runs ends the call, even if the call never waits")
     func deadlineInUserCode() async {
         let stub = StubTransport { _ in .text("hello") }
         let clock = clock
@@ -116,7 +116,7 @@ struct DeadlineTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test("4,000 calls are cancelled at random moments: each completes once, and no permit is lost")
+    @Test("If 4,000 calls are cancelled at random moments, each call completes once and no permit is lost")
     func randomCancels() async {
         let limit = ConcurrencyLimit(8)
         let service = service(

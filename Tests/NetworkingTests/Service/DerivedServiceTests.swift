@@ -50,7 +50,7 @@ struct DerivedServiceTests {
         #expect(configuration.backoffGate == nil)
     }
 
-    @Test("Services of one configuration share its limit and its gate")
+    @Test("Services that are created from one configuration share its concurrency limit and its back-off gate")
     func shared() async throws {
         let configuration = NetworkConfiguration(environment: Fixture.environment)
         let identities = (0..<2).map { _ in

@@ -59,7 +59,7 @@ struct DerivedTaskTests {
         #expect(await Fixture.failure { _ = try await pair.value } as? GeneralRequestError == .notFound)
         #expect(
             await Fixture.failure { _ = try await pending.value } as? GeneralRequestError == .cancelled,
-            "no other task waits for it")
+            "no other task waits for `pending`")
     }
 
     @Test("If one task of `all` has failed, the other tasks are cancelled, except those that something else observes")
@@ -123,7 +123,7 @@ struct DerivedTaskTests {
         #expect(following.progress.download.completed == 6 && following.request?.url.lastPathComponent == "second")
     }
 
-    @Test("If a cancelled Swift task derives a task from a completed one, the derived task is not cancelled")
+    @Test("If a cancelled Swift task derives a task from a completed task, the derived task is not cancelled")
     func derivedInCancelledTask() async throws {
         let done = answering("a")
         _ = try await done.value
@@ -134,7 +134,8 @@ struct DerivedTaskTests {
         #expect(try await derived.value == "ab")
     }
 
-    @Test("Callbacks, cancellations and responses in random order on many threads: each task completes once")
+    @Test(
+        "Each task completes once, even if callbacks, cancellations and responses come in random order on many threads")
     func walk() async {
         let rounds = ProcessInfo.processInfo.environment["SANITIZER"] == nil ? 10_000 : 5_000
         let told = Box((success: 0, failure: 0, completed: 0, twice: 0))

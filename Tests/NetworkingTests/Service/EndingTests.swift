@@ -28,7 +28,9 @@ struct EndingTests {
         await Fixture.failure { _ = try await task.value }
     }
 
-    @Test("The first `cancel()` returns true, later ones return false, and the call ends as cancelled", .row("R-14"))
+    @Test(
+        "The first `cancel()` returns true, later calls of `cancel()` return false, and the call ends as cancelled",
+        .row("R-14"))
     func cancelWhileSending() async {
         let manual = ManualTransport()
         let task = service(manual).task(UserEndpoint.open, as: .string)
@@ -47,7 +49,7 @@ struct EndingTests {
         #expect(!task.cancel())
     }
 
-    @Test("A cancellation before the start is not lost")
+    @Test("A cancellation before a call has started ends the call")
     func cancelAtOnce() async {
         for _ in 0..<200 {
             let stub = StubTransport { _ in .text("hello") }
@@ -208,7 +210,7 @@ struct EndingTests {
         #expect(last.history.count == 1)
     }
 
-    @Test("After a cancellation during one adapter, the next adapters do not run")
+    @Test("If a call is cancelled while an adapter runs, the next adapters do not run")
     func adaptersAfterCancel() async throws {
         let ran = Box(0)
         let first = ClosureAdapter { _, _ in withUnsafeCurrentTask { $0?.cancel() } }

@@ -6,7 +6,7 @@ import Testing
 
 /// How an event stream ends.
 extension EventStreamTests {
-    @Test("The failure of the first connection is thrown, and so is a failure beyond the maximum")
+    @Test("The first connection's failure is thrown; later failures are thrown if they exceed the maximum")
     func firstAndLast() async throws {
         stub.on(.get, "/v1/news", .failure(.cannotConnect))
         let service = service()

@@ -39,7 +39,7 @@ struct EventStreamTests {
         return (try await reading.value, waits)
     }
 
-    @Test("After a connection ends, a stream resumes from the last id, after the retry time of the server")
+    @Test("After a connection ends, a stream waits for the server's retry time and resumes after the last id")
     func reconnects() async throws {
         stub.on(
             .get, "/v1/news", events("retry: 500\nid: 1\ndata: a\n\nid: 2\ndata: b\n\n"), events("id: 3\ndata: c\n\n"),
@@ -71,7 +71,7 @@ struct EventStreamTests {
             ])
     }
 
-    @Test("Repeated failures double the wait, an event resets it, and an error that a retry cannot fix is thrown")
+    @Test("Repeated failures double the wait, an event resets the wait, and an error that a retry cannot fix is thrown")
     func failures() async throws {
         stub.on(
             .get, "/v1/news", events("data: a\n\n"), .failure(.cannotConnect), .failure(.notConnected),
@@ -106,7 +106,7 @@ struct EventStreamTests {
         #expect(stub.requests.count == 4)
     }
 
-    @Test("The stream of a POST ends with its response, even with a generated idempotency key")
+    @Test("The stream of a POST does not reconnect after its response, even with a generated idempotency key")
     func posts() async throws {
         stub.on(.post, "/v1/llm", events("data: a\n\ndata: [DONE]\n\n"))
         let (data, _) = try await read(service().events(.post("llm").body(.json(["prompt": "x"]))), waits: 0)
@@ -124,7 +124,7 @@ struct EventStreamTests {
         #expect(try await read(stream, waits: 3).0 == ["a", "b"])
     }
 
-    @Test("A stream can begin after an event that an earlier run of the app has stored")
+    @Test("A stream can resume after an event whose id an earlier run of the app has stored")
     func resumed() async throws {
         stub.on(.get, "/v1/news", events("data: a\n\n"), events("id: 9\ndata: b\n\n"), .status(.noContent))
         let stream = service().events(News(), reconnecting: ServerSentEvent.Reconnection(after: "7"))

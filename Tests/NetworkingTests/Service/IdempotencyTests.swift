@@ -33,7 +33,7 @@ struct IdempotencyTests {
     }
 
     @Test(
-        "An idempotency key is created once for each call and kept for retries; a key that is set is not changed")
+        "An idempotency key is created once for each call and kept for retries; a key that the app sets is unchanged")
     func idempotency() async throws {
         let stub = StubTransport { $0.headers[.authorization] == "Bearer old" ? .status(.unauthorized) : .text("ok") }
         let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in

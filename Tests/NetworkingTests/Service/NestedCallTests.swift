@@ -38,7 +38,7 @@ struct NestedCallTests {
         case transport
     }
 
-    /// A transport that makes a nested call before it responds to an outer one.
+    /// A transport that makes a nested call before it responds to an outer call.
     private struct NestingTransport: Transport {
         let nested: @Sendable () async throws -> String
 
@@ -70,7 +70,7 @@ struct NestedCallTests {
     }
 
     @Test(
-        "A call inside another call needs no second permit, in any form of the call",
+        "A call inside another call needs no second permit, in whatever way the inner call is made",
         arguments: Caller.allCases, Form.allCases)
     func needsNoPermit(caller: Caller, form: Form) async throws {
         for (calls, limit) in [(1, ConcurrencyLimit(1)), (200, ConcurrencyLimit())] {

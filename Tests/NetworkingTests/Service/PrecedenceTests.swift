@@ -73,7 +73,7 @@ struct PrecedenceTests {
             ])
     }
 
-    @Test("A list of validators replaces the whole list of a lower precedence")
+    @Test("A list of validators replaces the whole list of settings with lower precedence")
     func validators() async throws {
         func saying(_ word: String) -> RequestSettings {
             RequestSettings(validators: [ResponseValidator { _ in .invalid(word) }])
@@ -85,7 +85,7 @@ struct PrecedenceTests {
         #expect(words == ["call", "endpoint", "service"])
     }
 
-    @Test("The encoder of a body precedes those of call, endpoint and service")
+    @Test("The encoder of a body takes precedence over the encoders of the call, the endpoint and the service")
     func encoder() async throws {
         let settings = [1, 2, 3].map { indent in
             RequestSettings { settings in
@@ -117,7 +117,7 @@ struct PrecedenceTests {
         #expect(String(decoding: data, as: UTF8.self).contains("the_name"))
     }
 
-    @Test("The authorization of an endpoint precedes the service's, and the default of a service is none")
+    @Test("An endpoint's authorization takes precedence over the service's authorization, which is none by default")
     func authorization() async throws {
         let stub = StubTransport { _ in .status(.ok) }
         let session = AccessTokenSupervisor(token: AccessToken("t"), clock: Fixture.stillClock) { _ in AccessToken("u")
@@ -133,7 +133,7 @@ struct PrecedenceTests {
             stub.requests.map { $0.headers[.authorization] } == [nil, "Bearer t", nil, "Token t", "Bearer t"])
     }
 
-    @Test("The settings and the idempotency key of a call precede those of its endpoint")
+    @Test("The settings and the idempotency key of a call take precedence over those of its endpoint")
     func ownMembers() async throws {
         struct Own: Endpoint {
             let path: EndpointPath = "own"

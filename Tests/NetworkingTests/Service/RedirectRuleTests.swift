@@ -49,7 +49,7 @@ struct RedirectRuleTests {
         #expect(posts(stub) == 1)
     }
 
-    @Test("A redirect to another origin removes Host; a change of the method removes conditions and ranges")
+    @Test("A redirect to another origin removes Host; a changed method removes conditional header fields and Range")
     func boundFields() throws {
         let url = try #require(URL(string: "https://a.example/x"))
         var request = HTTPRequest(

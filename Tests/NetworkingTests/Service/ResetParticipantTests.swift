@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Parts that are reset")
+@Suite("Reset participants")
 struct ResetParticipantTests {
     private let transport = ManualTransport()
 
@@ -72,7 +72,7 @@ struct ResetParticipantTests {
         service.change { $0 = nil }
     }
 
-    @Test("A transport that participates is reset once, after every call has returned")
+    @Test("A transport that is a reset participant is reset once, after every call has returned")
     func participants() async throws {
         final class Remembering: Transport, ResetParticipant {
             let base: any Transport

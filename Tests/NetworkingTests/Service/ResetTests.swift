@@ -66,7 +66,7 @@ struct ResetTests {
             }
         }
         while entered.value < 1 { await Task.yield() }
-        // A call that ignores cancellation delays the resets, but not the service.
+        // A call that ignores cancellation delays the resets, but not later calls of the service.
         let late = service.task(UserEndpoint.open, as: .string)
         await transport.waitForRequests(2)
         transport.answer()
@@ -114,7 +114,7 @@ struct ResetTests {
         await service().reset()
     }
 
-    @Test("A reset ends neither a token refresh nor its calls")
+    @Test("A reset does not end a token refresh or the calls that the refresh makes")
     func refresh() async throws {
         let service = Box<UserService?>(nil)
         let session = AccessTokenSupervisor(token: AccessToken("old"), clock: Fixture.stillClock) { _ in
@@ -136,7 +136,7 @@ struct ResetTests {
         service.change { $0 = nil }
     }
 
-    @Test("A reset from inside a call neither ends that call nor waits for it", .timeLimit(.minutes(5)))
+    @Test("A reset from inside a call does not end that call and does not wait for it", .timeLimit(.minutes(5)))
     func fromInside() async throws {
         let service = Box<UserService?>(nil)
         let resetting = ClosureErrorHandler { failure in

@@ -77,7 +77,7 @@ struct TaskCallbackTests {
 
     private static func wait(for semaphore: DispatchSemaphore) { semaphore.wait() }
 
-    @Test("Callbacks run on the main actor or the given queue and hold no lock; decoding runs on neither")
+    @Test("Callbacks run on the main actor or the given queue and hold no lock; decoding does not run there")
     func queues() async throws {
         let key = DispatchSpecificKey<String>()
         let own = DispatchQueue(label: "own")
@@ -94,7 +94,7 @@ struct TaskCallbackTests {
             }
             task.onSuccess(on: own) { _ in
                 #expect(DispatchQueue.getSpecific(key: key) == "own")
-                // With a lock held, each of these calls would wait forever.
+                // If the callback held a lock, each of these calls would wait forever.
                 _ = (task.state, task.result, task.cancel(), task.progress)
                 task.onSuccess(on: own) { _ in continuation.resume() }
             }

@@ -65,7 +65,7 @@ struct TaskChainTests {
         }
         let first = poll()
         #expect(try await first.value == "x")
-        #expect(most.value <= 5, "of \(rounds.value)")
+        #expect(most.value <= 5, "\(most.value) tasks were alive")
     }
 
     private struct Weak: Sendable {
@@ -157,7 +157,7 @@ struct TaskChainTests {
         #expect(attempts.value == ["/v1/last"])
     }
 
-    @Test("A task that another task waits for is not cancelled, in any order of derivation")
+    @Test("A task that another task waits for is not cancelled, regardless of which task was derived first")
     func interest() async throws {
         let transport = ManualTransport()
         let service = NetworkService(environment: Fixture.environment) {
@@ -176,7 +176,7 @@ struct TaskChainTests {
         #expect(try await other.value == "x!")
     }
 
-    @Test("A call ends when only a passed-over task is interested in the call, in any order of derivation")
+    @Test("A call ends if only a passed-over task still uses it, regardless of which task was derived first")
     func passedOver() throws {
         let response = HTTPResponse(.ok, to: HTTPRequest(.get, try #require(URL(string: "https://a.example/"))))
         func task() -> RequestTask<String> { RequestTask(of: .get("x"), track: CallTrack(), waitingFor: []) }

@@ -76,7 +76,8 @@ final class Box<Value: Sendable>: @unchecked Sendable {  // because a lock prote
     }
 }
 
-/// A transport that responds when the test calls `answer(_:_:)`. It waits with a `Settlement`, as the library does.
+/// A transport that responds when the test calls `answer(_:_:)`. The transport waits with a `Settlement`, as the
+/// library does.
 final class ManualTransport: Transport, @unchecked Sendable {  // because a lock protects its variables
     private let lock = NSLock()
     private var waiting: [(request: HTTPRequest, answer: Settlement<HTTPResponse>)] = []
@@ -143,7 +144,7 @@ final class MemoryTokenStore: AccessTokenStore {
     struct Full: Error {}
 
     let isFull: Box<Bool>
-    /// Delays `load()` and `save(_:replacing:)` until it is settled. Default: nil.
+    /// A settlement that delays `load()` and `save(_:replacing:)` until the settlement is settled; nil for no delay.
     let barrier = Box<Settlement<Void>?>(nil)
     private let token: Box<AccessToken?>
     private let isHeld = Box(false)

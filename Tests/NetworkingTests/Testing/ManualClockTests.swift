@@ -12,7 +12,7 @@ import Testing
 struct ManualClockTests {
     private let clock = ManualClock()
 
-    @Test("The wait for sleepers that never come ends when the task is cancelled")
+    @Test("A wait for more sleepers than there are ends when the task is cancelled")
     func sleepersThatNeverCome() async {
         let clock = clock
         let waiting = Task { await clock.waitForSleepers(3) }
@@ -24,7 +24,7 @@ struct ManualClockTests {
         await early.value
     }
 
-    @Test("The wait for a sleeper within a limit ignores sleepers that wake later")
+    @Test("A wait for a sleeper within a time limit ignores sleepers that wake after the limit")
     func sleepersWithinALimit() async throws {
         let clock = clock
         let long = Task { try await clock.sleep(for: .seconds(30)) }

@@ -13,7 +13,7 @@ import Testing
 struct StubTransportTests {
     private let clock = ManualClock()
 
-    @Test("A condition that never becomes true ends the wait of a manual clock with an error")
+    @Test("A manual clock throws an error if the condition that it waits for never becomes true")
     func nothingHappens() async {
         await #expect(throws: ManualClock.NothingHappened.self) {
             try await clock.advance(by: .seconds(1), atMost: 10, until: { false })

@@ -174,7 +174,7 @@ extension CacheCase {
                 ($0.wait, $0.text) = (61, "one")
             }, .sent()),
         CacheCase(
-            "5.2.1.7", "With only-if-cached, a stored response must satisfy the other directives; otherwise 504",
+            "5.2.1.7", "With only-if-cached, the status is 504 if no stored response satisfies the other directives",
             .sent(fresh),
             .cached("", after: 30) {
                 asking("only-if-cached, max-age=10")(&$0)
@@ -210,7 +210,7 @@ extension CacheCase {
             "5.2.3", "Unknown directives of a request are ignored, too", .sent(fresh),
             .cached("one", asking("community=\"UCI, no-cache\", immutable"))),
         CacheCase(
-            "5.3", "Expires is ignored if there is a max-age, valid or not",
+            "5.3", "Expires is ignored if there is a valid or invalid max-age",
             .sent(control("max-age=1").merging([.expires: "@60", .date: "@0"])),
             .sent(control("max-age=abc").merging([.expires: "@60", .date: "@0"]), "two") {
                 ($0.wait, $0.text) = (2, "two")

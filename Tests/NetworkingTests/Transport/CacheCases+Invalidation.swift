@@ -14,7 +14,7 @@ extension CacheCase {
             "4.4", "An error response to an unsafe method removes nothing", .sent(fresh),
             .sent([:], "", .conflict) { $0.method = .put }, .cached()),
         CacheCase(
-            "4.4", "A URL with its default port is the same URL", .sent(fresh),
+            "4.4", "A URL with the default port equals the URL without a port", .sent(fresh),
             .sent { ($0.method, $0.url) = (.put, "HTTPS://API.example.com:443/a") }, .sent()),
         CacheCase("4.4", "A safe method removes nothing", .sent(fresh), .sent { $0.method = .options }, .cached()),
         CacheCase(

@@ -38,7 +38,7 @@ extension CacheCase {
             "3", "`private` permits a private cache to store",
             .sent([.cacheControl: "private, max-age=60"]), .cached()),
         CacheCase(
-            "3.3", "An incomplete response is not used as a complete one",
+            "3.3", "An incomplete response is not used as a complete response",
             .sent([.cacheControl: "max-age=60", .contentRange: "bytes 0-2/9"], "one", .partialContent) {
                 $0.sends = [.range: "bytes=0-2"]
             }, .sent(fresh, "whole") { $0.text = "whole" }),

@@ -24,13 +24,13 @@ extension CacheCase {
                 ($0.wait, $0.asks, $0.text) = (61, [.ifModifiedSince: "Sun, 06 Nov 1994 08:49:37 GMT"], "one")
             }),
         CacheCase(
-            "4.3.1", "Both validators are sent", .sent(tagged.merging(dated)),
+            "4.3.1", "The entity tag and Last-Modified are both sent", .sent(tagged.merging(dated)),
             .sent([:], "", .notModified) {
                 $0.wait = 61
                 $0.asks = [.ifNoneMatch: "\"a\"", .ifModifiedSince: "Sun, 06 Nov 1994 08:49:37 GMT"]
             }),
         CacheCase(
-            "4.3.2", "A condition of the caller that names the stored response gets a 304", .sent(tagged),
+            "4.3.2", "If the caller's condition names the stored response, the caller gets a 304", .sent(tagged),
             .cached("") { ($0.sends, $0.status) = ([.ifNoneMatch: "\"b\", W/\"a\""], 304) },
             .cached("") { ($0.sends, $0.status) = ([.ifNoneMatch: "*"], 304) }),
         CacheCase(
@@ -51,12 +51,12 @@ extension CacheCase {
             .cached("") { ($0.sends, $0.status) = ([.ifNoneMatch: "\"x\", \"a,b\""], 304) },
             .cached { ($0.sends, $0.status) = ([.ifNoneMatch: "\"b\""], 200) }),
         CacheCase(
-            "4.3.2", "A condition of the caller that names a stored part gets a 304",
+            "4.3.2", "If the caller's condition names a stored part, the caller gets a 304",
             .sent(tagged.merging([.contentRange: "bytes 0-2/9"]), "012", .partialContent) {
                 $0.sends = [.range: "bytes=0-2"]
             }, .cached("") { ($0.sends, $0.status) = ([.range: "bytes=0-2", .ifNoneMatch: "\"a\""], 304) }),
         CacheCase(
-            "4.3.2", "A condition of the caller that names another response gets the stored response",
+            "4.3.2", "If the caller's condition names another response, the caller gets the stored response",
             .sent(tagged), .cached { ($0.sends, $0.status) = ([.ifNoneMatch: "\"b\""], 200) }),
         CacheCase(
             "4.3.2", "If-Modified-Since is compared with Last-Modified", .sent(dated),
@@ -97,7 +97,7 @@ extension CacheCase {
             "4.3.4", "A 304 makes the stored response fresh again", .sent(tagged),
             .sent(tagged, "", .notModified) { ($0.wait, $0.has) = (61, [.age: "0"]) }, .cached(after: 59)),
         CacheCase(
-            "4.3.4", "Of two responses with the same strong tag, a 304 updates only the one that the request selects",
+            "4.3.4", "Among responses with one strong tag, a 304 updates only the response that the request selects",
             .sent(varied, "one") { $0.sends = [.acceptLanguage: "en"] },
             .sent(varied, "one") { $0.sends = [.acceptLanguage: "de"] },
             .sent(varied.merging(["X-New": "1"]), "", .notModified) {
@@ -108,7 +108,7 @@ extension CacheCase {
                 ($0.status, $0.text, $0.sends) = (200, "one", [.acceptLanguage: "de"])
             }),
         CacheCase(
-            "4.3.4", "Of two responses with weak tags, a 304 updates the one that the request selects",
+            "4.3.4", "Among responses with weak tags, a 304 updates the response that the request selects",
             .sent(weaklyVaried, "one") { $0.sends = [.acceptLanguage: "en"] },
             .sent(weaklyVaried, "two") { $0.sends = [.acceptLanguage: "de"] },
             .sent(weaklyVaried.merging(["X-New": "1"]), "", .notModified) {
@@ -129,18 +129,19 @@ extension CacheCase {
             .sent(tagged, "", .notModified) { ($0.wait, $0.sends, $0.status) = (61, [.ifNoneMatch: "\"a\""], 304) },
             .cached(after: 59)),
         CacheCase(
-            "4.3.4", "A 304 to a condition of the caller does not freshen another response", .sent(tagged),
+            "4.3.4", "A 304 to the caller's condition does not freshen a response with another entity tag",
+            .sent(tagged),
             .sent([.cacheControl: "max-age=60", .eTag: "\"b\""], "", .notModified) {
                 ($0.wait, $0.sends, $0.status) = (61, [.ifNoneMatch: "\"b\""], 304)
             }, .sent { $0.asks = [.ifNoneMatch: "\"a\""] }),
         CacheCase(
-            "4.3.4", "A 304 with a strong entity tag does not freshen a response with a weak one",
+            "4.3.4", "A 304 with a strong entity tag does not freshen a response with a weak entity tag",
             .sent([.cacheControl: "max-age=60", .eTag: "W/\"a\""]),
             .sent(tagged, "", .notModified) {
                 ($0.wait, $0.sends, $0.status) = (61, [.ifNoneMatch: "\"a\""], 304)
             }, .sent { $0.asks = [.ifNoneMatch: "W/\"a\""] }),
         CacheCase(
-            "4.3.4", "A 304 with a weak entity tag freshens a response with the strong one", .sent(tagged),
+            "4.3.4", "A 304 with a weak entity tag freshens a response with the strong entity tag", .sent(tagged),
             .sent([.cacheControl: "max-age=60", .eTag: "W/\"a\""], "", .notModified) { $0.wait = 61 },
             .cached(after: 59)),
         CacheCase(
@@ -158,14 +159,15 @@ extension CacheCase {
             .sent(tagged.merging(["X-New": "1"]), "") { ($0.wait, $0.method) = (61, .head) },
             .cached { $0.has = ["X-New": "1"] }),
         CacheCase(
-            "4.3.1", "A validator that cannot be sent is not sent",
+            "4.3.1", "A malformed entity tag is not sent",
             .sent([.cacheControl: "max-age=60", .eTag: "a\"b"]),
             .sent { ($0.wait, $0.asks) = (61, [.ifNoneMatch: nil]) }),
         CacheCase(
             "4.3.4", "A 304 without a date gets the time at which it was received",
             .sent(tagged.merging([.date: "@0"])), .sent(tagged, "", .notModified) { $0.wait = 61 }, .cached(after: 59)),
         CacheCase(
-            "4.3.4", "A 304 to a date of the caller does not freshen a response with another date", .sent(dated),
+            "4.3.4", "A 304 to the caller's If-Modified-Since does not freshen a response with another date",
+            .sent(dated),
             .sent([.cacheControl: "max-age=60"], "", .notModified) {
                 ($0.wait, $0.sends) = (61, [.ifModifiedSince: "Mon, 07 Nov 1994 08:49:37 GMT"])
             }, .sent(dated)),

@@ -18,14 +18,15 @@ extension CacheCase {
             .sent { $0.sends = ["Host": "b"] }),
         CacheCase("4", "A stored response to GET is used for HEAD", .sent(fresh), .cached("") { $0.method = .head }),
         CacheCase("4", "A used response has an Age", .sent(fresh), .cached(after: 7) { $0.has = [.age: "7"] }),
-        CacheCase("4", "A request with an unsafe method is written through", .sent(fresh), .sent { $0.method = .put }),
         CacheCase(
-            "4", "Of several suitable responses, the one with the latest Date is used",
+            "4", "A request with an unsafe method is sent to the server", .sent(fresh), .sent { $0.method = .put }),
+        CacheCase(
+            "4", "If several responses are suitable, the response with the latest Date is used",
             .sent(fresh.merging([.vary: "Accept", .date: "@0"]), "new") { $0.sends = [.accept: "text/a"] },
             .sent(fresh.merging([.vary: "Accept-Language", .date: "@-10"]), "old") { $0.sends = [.accept: "text/b"] },
             .cached("new") { $0.sends = [.accept: "text/a"] }),
         CacheCase(
-            "4", "A request with an unsafe method is written through, even with only-if-cached", .sent(fresh),
+            "4", "A request with an unsafe method is sent to the server, even with only-if-cached", .sent(fresh),
             .sent { ($0.method, $0.sends) = (.put, [.cacheControl: "only-if-cached"]) }),
         CacheCase("4", "A response to HEAD is not used for GET", .sent(fresh, "") { $0.method = .head }, .sent()),
         CacheCase(
@@ -45,7 +46,7 @@ extension CacheCase {
     private static let vary = [
         CacheCase("4.1", "`Vary: *` never matches", .sent([.cacheControl: "max-age=60", .vary: "*"]), .sent()),
         CacheCase(
-            "4.1", "Other values of a field that Vary names do not match",
+            "4.1", "A request with another value of a field that Vary names does not match",
             .sent(varied, "en") { $0.sends = [.acceptLanguage: "en"] },
             .sent(varied, "de") { $0.sends = [.acceptLanguage: "de"] },
             .cached("en") { $0.sends = [.acceptLanguage: "en"] },
@@ -64,7 +65,7 @@ extension CacheCase {
             .sent([.cacheControl: "max-age=60", .vary: "X-User"], "Mary") { $0.sends = ["X-User": "Mary Ann"] },
             .sent([:], "other") { $0.sends = ["X-User": "MaryAnn"] }, .sent([:], "none")),
         CacheCase(
-            "4.1", "A field with an empty value does not match a missing one",
+            "4.1", "A field with an empty value does not match a missing field",
             .sent(varied, "en") { $0.sends = [.acceptLanguage: ""] }, .sent([:], "none")),
         CacheCase(
             "4.1", "A 304 with another Vary changes which requests match",
@@ -114,7 +115,7 @@ extension CacheCase {
             "4.2", "A date in a time zone other than GMT is invalid",
             .sent([.expires: "Sun, 06 Nov 2094 08:49:37 EST", .date: "@0"]), .sent()),
         CacheCase(
-            "4.2.1", "The first of two values applies", .sent([.cacheControl: "max-age=60, max-age=1"]),
+            "4.2.1", "The first of two max-age values applies", .sent([.cacheControl: "max-age=60, max-age=1"]),
             .cached(after: 30)),
         CacheCase(
             "4.2.1", "s-maxage does not apply to a private cache", .sent([.cacheControl: "max-age=60, s-maxage=1"]),
@@ -131,7 +132,7 @@ extension CacheCase {
             "4.2.1", "A very large max-age is 2³¹ seconds", .sent([.cacheControl: "max-age=99999999999999999999"]),
             .cached(after: 1 << 30)),
         CacheCase(
-            "4.2.2", "Without explicit freshness, a tenth of the time since Last-Modified is fresh",
+            "4.2.2", "Without explicit freshness, the lifetime is a tenth of the time since Last-Modified",
             .sent([.lastModified: "@-1000"]), .cached(after: 99), .sent { $0.wait = 2 }),
         CacheCase(
             "4.2.2", "A heuristic does not apply if there is explicit freshness",
@@ -140,7 +141,7 @@ extension CacheCase {
             "4.2.2", "A heuristic does not apply to a status that is not cacheable by default",
             .sent([.lastModified: "@-1000"], "", .found), .sent()),
         CacheCase(
-            "4.2.2", "`public` permits a heuristic",
+            "4.2.2", "`public` permits a heuristic lifetime",
             .sent([.lastModified: "@-1000", .cacheControl: "public"], "", .found),
             .cached("") { $0.status = 302 }),
         CacheCase(
@@ -153,10 +154,12 @@ extension CacheCase {
             .sent([.cacheControl: "max-age=100", .date: "@-50", .age: "10"]),
             .cached(after: 40) { $0.has = [.age: "90"] }),
         CacheCase(
-            "4.2.3", "The age of another cache counts", .sent(fresh.merging([.age: "50"])), .cached(after: 9),
+            "4.2.3", "The Age of another cache is part of the age",
+            .sent(fresh.merging([.age: "50"])), .cached(after: 9),
             .sent { $0.wait = 2 }),
         CacheCase(
-            "4.2.3", "The duration of the request counts", .sent(fresh.merging([.age: "50"])) { $0.latency = 11 },
+            "4.2.3", "The duration of the request is part of the age",
+            .sent(fresh.merging([.age: "50"])) { $0.latency = 11 },
             .sent()),
         CacheCase(
             "4.2.3", "A Date in the future counts as now", .sent(fresh.merging([.date: "@3600"])), .cached(after: 59)),
@@ -172,7 +175,7 @@ extension CacheCase {
             .sent([.expires: "Tue Nov 14 22:14:20 2023", .date: "Tue Nov 14 22:13:20 2023"]), .cached(after: 59),
             .sent { $0.wait = 2 }),
         CacheCase(
-            "4.2.2", "A heuristic does not apply if there is an Expires, valid or not",
+            "4.2.2", "A heuristic does not apply if there is a valid or invalid Expires",
             .sent([.lastModified: "@-100000", .expires: "0"]),
             .sent([.lastModified: "@-100000", .expires: "@10", .date: "@0"], "two") { $0.text = "two" },
             .sent([:], "three") { ($0.wait, $0.text) = (11, "three") }),

@@ -33,7 +33,8 @@ struct CacheDirectoryTests {
             HTTPRequest(method, url, headers: headers), delivering: delivery)
     }
 
-    @Test("After a restart, a fresh response is used, a stale one is validated, and `cachedResponse` finds both")
+    @Test(
+        "After a restart, a fresh response is used, a stale response is validated, and `cachedResponse` reads the disk")
     func restart() async throws {
         let first = try await send("a", cache())
         let second = try await send("a", cache())
@@ -69,7 +70,8 @@ struct CacheDirectoryTests {
         }
     }
 
-    @Test("Responses to requests with credentials stay in memory, unless the app asks for them on disk")
+    @Test(
+        "Responses to requests with credentials stay in memory, unless the app permits the cache to write them to disk")
     func credentials() async throws {
         let token: HTTPHeaders = [.authorization: "Bearer secret-one", "X-Session": "secret-two"]
         let memory = try cache()
@@ -90,7 +92,7 @@ struct CacheDirectoryTests {
         #expect(disk.count == 0)
     }
 
-    @Test("Two processes share the directory: each uses and removes the responses that the other stored")
+    @Test("Two processes share the directory: each process uses and removes the responses of the other process")
     func shared() async throws {
         let (one, two) = (try cache(), try cache())
         _ = try await send("a", one)
@@ -169,7 +171,7 @@ struct CacheDirectoryTests {
         }
     }
 
-    @Test("If the capacity is exceeded, the least recently used responses and the files of ended writers are removed")
+    @Test("If the capacity is exceeded, the least recently used responses and abandoned temporary files are removed")
     func capacity() async throws {
         let directory = try CacheDirectory(folder.url, capacity: 20 * 8_192, heuristicFreshness: 0)
         let cache = try cache(capacity: 1 << 30)
@@ -185,7 +187,7 @@ struct CacheDirectoryTests {
             try FileManager.default.setAttributes(
                 [.modificationDate: Date().addingTimeInterval(-hours * 3_600)], ofItemAtPath: url.path)
         }
-        _ = try await send("0", cache)  // the oldest one is used
+        _ = try await send("0", cache)  // uses the oldest response
         directory.makeRoom()
         #expect(cache.count == 17, "an eighth of the capacity is free")
         #expect(try await send("0", cache).source == .cache)

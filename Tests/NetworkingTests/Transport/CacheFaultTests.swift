@@ -95,7 +95,7 @@ struct CacheFaultTests {
         #expect(cache.count == 0)
     }
 
-    @Test("Files of another version remain when a response of their URL is stored")
+    @Test("Files of another version of the library remain when a response of their URL is stored")
     func otherVersion() async throws {
         _ = try await send("a", disk(), .get, [.acceptLanguage: "de"])
         let file = try #require(files.first)
@@ -139,7 +139,7 @@ struct CacheFaultTests {
         }
     }
 
-    @Test("`removeAll` removes the files of ended writers")
+    @Test("`removeAll` removes abandoned temporary files")
     func remains() throws {
         let cache = try disk()
         let file = folder.url.appendingPathComponent("new-dead")

@@ -114,7 +114,7 @@ struct CacheFileTests {
         #expect(stub.requests.count == 2)
     }
 
-    @Test("A response whose fields do not fit into lines is not stored, and its call succeeds")
+    @Test("A response whose fields cannot be written as lines is not stored, but its call succeeds")
     func oddFields() async throws {
         let long = String(repeating: "x", count: 200_000)
         let fields: [HTTPHeaders] = [

@@ -91,7 +91,7 @@ struct CacheKeyTests {
         }
     }
 
-    @Test("Credentials that do not come from the session share no responses, although their requests belong to one")
+    @Test("If other credentials replace those of the session, only requests with equal credentials share responses")
     func foreignCredentials() async throws {
         responses([.cacheControl: "max-age=60"])
         let session = AccessTokenSupervisor(token: AccessToken("a", session: UUID()), clock: Fixture.stillClock) {
@@ -138,7 +138,7 @@ struct CacheKeyTests {
         }
     }
 
-    @Test("Tokens without a session in a store share no responses")
+    @Test("Different stored tokens without a session id share no responses")
     func unnamedSessions() async throws {
         responses([.cacheControl: "max-age=60"])
         for (token, requests) in [("a", 1), ("a", 1), ("b", 2)] {
@@ -149,7 +149,7 @@ struct CacheKeyTests {
         }
     }
 
-    @Test("A cookie is set by the response that contained it, not by the stored copy")
+    @Test("A cookie is set by the response from the server, not by the stored response")
     func cookies() async throws {
         responses([.cacheControl: "max-age=60", .setCookie: "session=abc"])
         let jar = CookieJar()
@@ -199,7 +199,7 @@ struct CacheKeyTests {
         #expect(stub.requests.count == 3)
     }
 
-    @Test("A GET with a body does not get the stored response to another body")
+    @Test("A GET with a body does not get the response that is stored for another body")
     func cachedSearch() async throws {
         let stub = StubTransport { request in
             StubResponse(.ok, headers: ["Cache-Control": "max-age=60"], body: request.body.data ?? Data())

@@ -36,7 +36,8 @@ struct CacheOfflineTests {
         return service
     }
 
-    @Test("If an expired token cannot be refreshed, a fresh response is used, and a stale one if the rule permits it")
+    @Test(
+        "If an expired token cannot be refreshed, a fresh response is used, or a stale response if the rule permits it")
     func expiredToken() async throws {
         let service = try await service()
         clock.advance(by: .seconds(40))
@@ -59,7 +60,9 @@ struct CacheOfflineTests {
         #expect(values == ["one"])
     }
 
-    @Test("A request that cannot be sent and has no stored response is not sent", arguments: ["GET", "POST"])
+    @Test(
+        "Without a valid token and a stored response, a call ends with an error and sends nothing",
+        arguments: ["GET", "POST"])
     func nothingStored(method: String) async throws {
         let service = try await service()
         clock.advance(by: .seconds(40))
@@ -94,7 +97,7 @@ struct CacheOfflineTests {
         let call = Get(authorizationType: .none)
         let before = stub.requests.count
         let error = await Fixture.failure { try await service.request(call, with: offline) } as? NetworkError
-        #expect(error?.kind == .circuitOpen, "stored for another user")
+        #expect(error?.kind == .circuitOpen, "the response is stored for another user")
         let stale: Response<String> = try await service.response(Get(), with: offline)
         #expect(stale.source == .cache)
         #expect(stub.requests.count == before)

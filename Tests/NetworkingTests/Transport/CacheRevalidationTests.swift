@@ -20,7 +20,7 @@ struct CacheRevalidationTests {
         stub.on(nil, nil) { [responses] _ in await responses.next() }
     }
 
-    @Test("A stale response is used at once and validated meanwhile, if stale-while-revalidate permits it")
+    @Test("If stale-while-revalidate permits it, a stale response is used at once and validated in the background")
     func revalidatedMeanwhile() async throws {
         let limit = ConcurrencyLimit(2)
         let service = NetworkService(environment: Fixture.environment) {
@@ -40,10 +40,10 @@ struct CacheRevalidationTests {
         await responses.give("two")
         while limit.activeCount > 0 { await Task.yield() }
         #expect(try await service.request(Get()) == "two")
-        #expect(stub.requests.count == 2, "a URL is validated once at a time")
+        #expect(stub.requests.count == 2, "at most one validation of a URL runs at a time")
     }
 
-    @Test("The cookies of a validation without a caller are stored")
+    @Test("The cookies of a background validation are stored")
     func cookies() async throws {
         let jar = CookieJar()
         let service = NetworkService(environment: Fixture.environment) {
@@ -60,7 +60,7 @@ struct CacheRevalidationTests {
         #expect(jar.cookies.count == 1)
     }
 
-    @Test("A reset ends a validation without a caller, and waits for its end")
+    @Test("A reset cancels a background validation and waits until the validation has ended")
     func reset() async throws {
         let limit = ConcurrencyLimit(2)
         let isCancelled = Box(false)
@@ -83,7 +83,7 @@ struct CacheRevalidationTests {
         #expect(limit.activeCount == 0)
     }
 
-    @Test("A transport that resets the service during a validation does not wait for itself")
+    @Test("A reset that a transport makes during a validation does not wait for this validation")
     func resetInside() async throws {
         let service = Box<NetworkService?>(nil)
         let hasReset = Box(false)
@@ -107,7 +107,7 @@ struct CacheRevalidationTests {
 }
 
 extension CacheRevalidationTests {
-    @Test("A validation that resets the service because a reset has cancelled it does not wait for that reset")
+    @Test("If a cancelled validation resets the service, its reset does not wait for the reset that cancelled it")
     func resetAfterCancellation() async throws {
         let service = Box<NetworkService?>(nil)
         let made = NetworkService(environment: Fixture.environment) {
@@ -130,7 +130,8 @@ extension CacheRevalidationTests {
     }
 }
 
-/// Responses that a test gives one after another, fresh for a minute and usable for another minute while validated.
+/// Responses that a test gives one after another. Each response is fresh for a minute. For another minute, it can be
+/// used while it is validated.
 private actor GivenResponses {
     private var given: [StubResponse] = []
     private var waiting: [CheckedContinuation<StubResponse, Never>] = []

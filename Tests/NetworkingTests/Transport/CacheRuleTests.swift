@@ -70,7 +70,8 @@ struct CacheCase: Sendable, CustomTestStringConvertible {
     let section: String
     let sentence: String
     let steps: [Step]
-    /// The test of `LoopbackTests` that checks the sentence, if it depends on the engine below the cache.
+    /// The test in `LoopbackTests` that checks a sentence that depends on the engine below the cache; nil for any other
+    /// sentence.
     let test: String?
 
     var testDescription: String { "\(section): \(sentence)" }
@@ -88,7 +89,7 @@ struct CacheCase: Sendable, CustomTestStringConvertible {
         var wait = 0
         var method = HTTPMethod.get
         var path = "a"
-        /// The URL in place of ``path``.
+        /// The URL of the request; nil if ``path`` determines the URL.
         var url: String?
         var sends: HTTPHeaders = [:]
         var rule: ResponseCache.Rule?
@@ -129,7 +130,7 @@ extension CacheCase.Step {
         return step
     }
 
-    /// The request is not sent, and the response is the stored one.
+    /// The request is not sent, because the cache responds.
     static func cached(
         _ text: String? = "one", after wait: Int = 0, _ change: (inout CacheCase.Step) -> Void = { _ in }
     ) -> Self {

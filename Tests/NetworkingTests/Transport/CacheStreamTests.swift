@@ -29,7 +29,7 @@ struct CacheStreamTests {
         folder = try TemporaryFolder()
     }
 
-    /// A server that streams chunks, and may fail after some of them.
+    /// A server that streams its body in chunks. If `failingAfter` is set, the stream fails after this number of bytes.
     private struct Server: Transport {
         let body: Data
         var headers: HTTPHeaders = [.cacheControl: "max-age=60"]
@@ -157,7 +157,7 @@ struct CacheStreamTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test("A stale stream that is validated in the background is stored again without a reader")
+    @Test("A stale stream is validated in the background and stored again, although no caller reads the new stream")
     func background() async throws {
         let cache = try CachePlace.disk.cache(in: folder, clock)
         let headers: HTTPHeaders = [.cacheControl: "max-age=60, stale-while-revalidate=600"]

@@ -6,7 +6,7 @@ import Testing
 
 /// How a call uses the cache.
 extension CacheTests {
-    @Test("Settings and headers of a call decide how it uses the cache", .row("N-21"))
+    @Test("The settings and headers of a call decide how the call uses the cache", .row("N-21"))
     func rules() async throws {
         responses([.cacheControl: "max-age=60"])
         let service = service()
@@ -21,7 +21,7 @@ extension CacheTests {
         let _: String = try await service.request(Get())
         #expect(stub.requests.count == 4)
         let _: String = try await service.request(Get(headers: [.ifMatch: "\"mine\""]))
-        #expect(stub.requests.count == 5, "the server checks a condition on a state to change")
+        #expect(stub.requests.count == 5, "a request with If-Match is sent to the server")
         let plain = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         #expect(plain.cachedResponse(Get(), as: .string) == nil)
     }
@@ -50,11 +50,13 @@ extension CacheTests {
         #expect(error?.description.contains("may only use the cache") == true)
         try await service.request(Get())
         clock.advance(by: .seconds(3_600))
-        #expect(try await service.request(Get(), with: settings) == "one", "stale, but the app accepts it")
+        #expect(
+            try await service.request(Get(), with: settings) == "one",
+            "the response is stale, but the rule `only` accepts it")
         #expect(stub.requests.count == 1)
     }
 
-    @Test("A call that only uses the cache needs no permit, and the rule off reads no stored response")
+    @Test("A call that only uses the cache needs no permit; a call with the rule `off` reads no stored response")
     func onlyCacheWithoutPermit() async throws {
         responses([.cacheControl: "max-age=60"])
         try await service().request(Get())
@@ -102,7 +104,7 @@ extension CacheTests {
         #expect(stub.requests.count == 1)
     }
 
-    @Test("The stored response comes first, then the server's response; a fresh stored response comes alone")
+    @Test("The stored response comes first, then the server's response; a fresh stored response is the only response")
     func cachedThenFresh() async throws {
         func texts() async throws -> [String] {
             var texts: [String] = []
@@ -125,7 +127,7 @@ extension CacheTests {
         #expect(seen == ["two"])
     }
 
-    @Test("The server's response also comes if the stored response may be used while it is validated")
+    @Test("The server's response also comes if stale-while-revalidate permits the use of the stored response")
     func cachedThenFreshWhileRevalidating() async throws {
         let service = service()
         var texts: [String] = []

@@ -59,7 +59,7 @@ struct CacheTests {
         #expect(cache.count == 0, "a reset empties the cache")
     }
 
-    @Test("A fresh response is used without a request; a stale one only after the server has validated it")
+    @Test("A fresh response is used without a request; a stale response is used only after the server has validated it")
     func freshness() async throws {
         responses([.cacheControl: "max-age=60", .eTag: "\"a\""])
         let service = service()
@@ -120,7 +120,7 @@ struct CacheTests {
         #expect(cache.count == 1)
     }
 
-    @Test("A response is not stored if its URL was changed or the cache was reset during its request")
+    @Test("A response is not stored if its URL received an unsafe request or the cache was reset during its request")
     func changedMeanwhile() async throws {
         let service = service()
         stub.on(.put, nil, .status(.noContent))
@@ -182,7 +182,7 @@ struct CacheTests {
         #expect(service.cachedResponse(Get(path: "big"), as: .data) == nil)
     }
 
-    @Test("If a stale response replaces an error, admission policies and the retry budget still learn of the error")
+    @Test("If a stale response replaces an error, admission policies and the retry budget still count the error")
     func failureBehindStale() async throws {
         responses([.cacheControl: "max-age=60, stale-if-error=600"])
         let gate = BackoffGate(clock: clock.networkClock)
@@ -217,7 +217,7 @@ struct CacheTests {
         #expect(stub.requests.count == 2)
     }
 
-    @Test("If a 304 names a response other than the stored one, the request is sent again")
+    @Test("If a 304 has another entity tag than the stored response, the request is sent again")
     func foreignConfirmation() async throws {
         responses([.cacheControl: "max-age=60", .eTag: "\"a\""])
         let service = service()

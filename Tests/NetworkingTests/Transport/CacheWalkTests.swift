@@ -82,7 +82,7 @@ struct CacheWalkTests {
     }
 
     /// A server whose bodies contain the user, so that the test detects a response of another user.
-    private final class Server: Transport, @unchecked Sendable {  // because of the lock
+    private final class Server: Transport, @unchecked Sendable {  // because a lock protects its fields
         private let lock = NSLock()
         private var fields: Fields
 

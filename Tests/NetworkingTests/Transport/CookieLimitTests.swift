@@ -17,7 +17,7 @@ struct CookieLimitTests {
         jar = CookieJar(publicSuffixes: CookieJar.PublicSuffixList(""), clock: clock.networkClock)
     }
 
-    @Test("Cookies of more than 4,096 bytes (name and value), and attributes of more than 1,024, are ignored")
+    @Test("Cookies of more than 4,096 bytes (name and value) and attributes of more than 1,024 bytes are ignored")
     func lengths() throws {
         let long = String(repeating: "v", count: 4_093)
         try jar.keep("abc=\(long)", "abcd=\(long)", from: "http://x.example/")
@@ -40,17 +40,18 @@ struct CookieLimitTests {
         #expect(try jar.sent(to: url) == "c=1")
     }
 
-    @Test("A domain can have 50 cookies: expired ones are removed first, then the least recently used (Secure last)")
+    @Test(
+        "A domain keeps 50 cookies: it drops expired cookies first, then the least recently used, Secure cookies last")
     func domainLimit() throws {
         try jar.keep("safe=1; Secure", "short=1; Max-Age=1", from: "https://x.example/")
         for number in 1...48 { try jar.keep("n\(number)=1; Path=/\(number)", from: "http://x.example/") }
         #expect(jar.cookies.count == 50)
         clock.advance(by: .seconds(1))
         try jar.keep("n49=1", from: "http://x.example/")
-        #expect(jar.cookies.map(\.name) == ["safe"] + (1...49).map { "n\($0)" }, "short was expired")
+        #expect(jar.cookies.map(\.name) == ["safe"] + (1...49).map { "n\($0)" }, "the cookie `short` has expired")
         #expect(try jar.sent(to: "http://x.example/1") == "n1=1; n49=1")
         try jar.keep("n50=1", from: "http://x.example/")
-        #expect(jar.cookies.map(\.name) == ["safe", "n1"] + (3...50).map { "n\($0)" }, "n2 was not used")
+        #expect(jar.cookies.map(\.name) == ["safe", "n1"] + (3...50).map { "n\($0)" }, "the cookie `n2` was not used")
         try jar.keep("other=1", from: "http://www.x.example/")
         #expect(jar.cookies.count == 51, "another domain")
     }
@@ -62,7 +63,7 @@ struct CookieLimitTests {
         #expect(jar.cookies.allSatisfy(\.isSecure) && jar.cookies.count == 50)
     }
 
-    @Test("A jar can have 3,000 cookies: expired ones are removed first, then the least recently used")
+    @Test("A jar can have 3,000 cookies: expired cookies are removed first, then the least recently used cookies")
     func limit() throws {
         try jar.keep("first=1", from: "https://first.example/")
         try jar.keep("short=1; Max-Age=1", from: "https://short.example/")

@@ -56,7 +56,7 @@ struct CookieTests {
         #expect(jar.cookies.isEmpty)
     }
 
-    @Test("A Domain equal to the host is accepted even if it is an address or a single label, for that host only")
+    @Test("A Domain equal to the host is accepted, even an address or a single label; only this host gets the cookie")
     func ownHost() throws {
         try jar.keep("a=1; Domain=localhost", from: "http://localhost/")
         try jar.keep("b=1; Domain=127.0.0.1", from: "http://127.0.0.1/")
@@ -78,7 +78,7 @@ struct CookieTests {
         #expect(try jar.sent(to: "http://x.example/") == nil)
     }
 
-    @Test("A later cookie with the same name, domain and path replaces the earlier one")
+    @Test("A later cookie with the same name, domain and path replaces the earlier cookie")
     func replaced() throws {
         try jar.keep("a=1", from: "http://x.example/")
         try jar.keep("a=2; Expires=Wed, 21 Oct 2099 07:28:00 GMT", "b=x=y", from: "http://x.example/")
@@ -87,7 +87,7 @@ struct CookieTests {
         #expect(jar.cookies.isEmpty)
     }
 
-    @Test("An Expires with single digits in its time deletes the cookie")
+    @Test("An Expires in the past deletes the cookie, even if the hour has a single digit")
     func singleDigits() throws {
         try jar.keep("sid=1", from: "http://x.example/")
         try jar.keep("sid=; Expires=Thu, 01-Jan-1970 0:00:00 GMT", from: "http://x.example/")
@@ -179,7 +179,7 @@ struct CookieTests {
         #expect(jar.cookies.count == (field.hasPrefix("__Hosta") ? 1 : 0), "no Secure cookie is accepted over http")
     }
 
-    @Test("Hosts in any form are compared in lowercase ASCII")
+    @Test("A host is converted to lowercase ASCII before it is compared")
     func hosts() throws {
         try jar.keep("a=1; Domain=.XN--bcher-kva.Example; Path=/", from: "https://xn--bcher-kva.example/")
         for host in [

@@ -6,7 +6,7 @@ import Testing
 
 /// Requests of one group.
 extension DuplicateKeyTests {
-    @Test("Requests of one group replace each other even if they differ, and none gets the response of another")
+    @Test("Requests of one group replace each other even if they differ, and none gets another request's response")
     func groups() async throws {
         func search(_ text: String) -> Search {
             var search = Search(text: text)

@@ -81,7 +81,7 @@ struct DuplicateKeyTests {
         for task in calls { #expect(await result(task) == "done") }
     }
 
-    @Test("If unsafe methods are included, a POST that a double tap sends twice is detected, even with different keys")
+    @Test("If unsafe methods are included, a double-tapped POST is detected, even with another idempotency key")
     func doubleTap() async throws {
         let service = service(.always(.keepFirst, includesUnsafeMethods: true))
         let first = begin(service, Search(method: .post, headers: [.idempotencyKey: "1"]))
@@ -120,7 +120,7 @@ struct DuplicateKeyTests {
         #expect(!numbered.isDuplicate(of: plain, ignoring: []))
     }
 
-    @Test("The hash alone separates users with different credentials, unless credentials are ignored")
+    @Test("Requests with different credentials have different hashes, unless the credentials are ignored")
     func users() async throws {
         let url = try #require(URL(string: "https://a.example/"))
         func hash(_ token: String, hashingCredentials: Bool = true) -> Int? {
@@ -163,7 +163,7 @@ struct DuplicateKeyTests {
         #expect(await result(second) == "grace's")
     }
 
-    @Test("Headers that differ for each call do not separate equal requests")
+    @Test("Requests are equal even if they differ in headers that have a new value for each call")
     func ignoredFields() async throws {
         let service = service(.keepFirst)
         let first = begin(service, Search(headers: ["traceparent": "1"]))

@@ -42,7 +42,7 @@ struct DuplicateOutcomeTests {
         service.task(endpoint, as: .string)
     }
 
-    @Test("If the only caller leaves while another one joins, the transfer continues for the caller that joined")
+    @Test("If the only caller leaves while another caller joins, the transfer continues for the caller that joined")
     func leavingWhileJoining() throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
         let key = try #require(DuplicateKey(request, delivering: .buffered(limit: .max), hashingCredentials: true))
@@ -58,7 +58,8 @@ struct DuplicateOutcomeTests {
         }
     }
 
-    @Test("When a transfer ends, a new equal one can begin; a replaced transfer does not remove its replacement")
+    @Test(
+        "After a transfer has ended, an equal transfer can begin; a replaced transfer does not remove its replacement")
     func roomForTheNext() throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
         let key = try #require(DuplicateKey(request, delivering: .buffered(limit: .max), hashingCredentials: true))
@@ -110,7 +111,7 @@ struct DuplicateOutcomeTests {
         while limit.activeCount > 0 { await Task.yield() }
     }
 
-    @Test("A call that is cancelled in favor of an equal one is not retried")
+    @Test("A call that is cancelled in favor of an equal call is not retried")
     func noRetry() async throws {
         let service = service(.keepFirst, retry: RetryPolicy(retries: 5, on: .any))
         let first = begin(service)

@@ -56,7 +56,9 @@ struct DuplicateTests {
         #expect(transport.count == 1)
     }
 
-    @Test("Cancelling one caller detaches only that caller; cancelling the last one cancels the transfer", .row("I-40"))
+    @Test(
+        "Cancelling one caller detaches only that caller; cancelling the last caller cancels the transfer",
+        .row("I-40"))
     func countedByReference() async throws {
         let joined = Box(0)
         let limit = ConcurrencyLimit()
@@ -93,7 +95,7 @@ struct DuplicateTests {
         #expect(transport.count == 2)
     }
 
-    @Test("Keep first: the new call is cancelled, and the old one continues", .row("I-44"))
+    @Test("Keep first: the new call is cancelled, and the old call continues", .row("I-44"))
     func keepFirst() async throws {
         let service = service(.keepFirst)
         let old = begin(service)
@@ -104,7 +106,7 @@ struct DuplicateTests {
         #expect(transport.count == 1)
     }
 
-    @Test("Keep latest: the old call is cancelled, and its transfer continues for the new one", .row("I-45"))
+    @Test("Keep latest: the old call is cancelled, and its transfer continues for the new call", .row("I-45"))
     func keepLatest() async throws {
         let service = service(.keepLatest)
         let old = begin(service)
@@ -186,7 +188,7 @@ struct DuplicateTests {
         }
     }
 
-    @Test("The observer of a transfer that replaces another one is notified even if the response arrives at once")
+    @Test("The observer of a replacing transfer is notified even if the response of the transfer arrives at once")
     func observedRestart() async throws {
         let told = Box(0)
         let first = ManualTransport()

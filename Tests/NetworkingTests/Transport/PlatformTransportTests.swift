@@ -24,7 +24,7 @@ struct PlatformTransportTests {
             #expect(PlatformTransport.choose(nil) is URLSessionTransport)
         }
 
-        @Test("A libcurl that resolves names on the calling thread is refused: one slow name would block every call")
+        @Test("A libcurl with blocking name lookups is refused, because one slow lookup would block every call")
         func blockingLibcurl() {
             #expect(throws: CurlLibrary.Fault.blocking) {
                 _ = try CurlLibrary(version: "libcurl/8.0.0", features: [.tls, .http2]).checked()

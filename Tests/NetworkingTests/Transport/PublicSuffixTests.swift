@@ -47,7 +47,7 @@ struct PublicSuffixTests {
         #expect(try list().contains(domain) == isSuffix)
     }
 
-    @Test("A cookie for a public suffix is refused, unless the suffix is the host; it is then for that host only")
+    @Test("A cookie for a public suffix is refused, unless the suffix is the host; then only this host gets the cookie")
     func refused() throws {
         let jar = CookieJar(publicSuffixes: try list(), clock: ManualClock().networkClock)
         try jar.keep(
@@ -61,7 +61,7 @@ struct PublicSuffixTests {
         #expect(try jar.sent(to: "https://me.github.io/") == nil)
     }
 
-    @Test("Without a list, single labels are the only domains refused")
+    @Test("Without a list, only domains with a single label are refused")
     func withoutList() throws {
         let jar = CookieJar(publicSuffixes: CookieJar.PublicSuffixList(""), clock: ManualClock().networkClock)
         try jar.keep("a=1; Domain=co.uk", "b=1; Domain=uk", "c=1; Domain=uk.", from: "https://shop.co.uk/")

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Response backlog")
 struct ResponseBacklogTests {
-    @Test("While the reader has room, the chunks are passed on in order, and then the end")
+    @Test("While the reader has room, the backlog delivers its chunks in order, and then the end of the response")
     func order() {
         let ended = Locked(false)
         var backlog = ResponseBacklog(capacity: 10)
@@ -45,7 +45,7 @@ struct ResponseBacklogTests {
         #expect(keptLater == .kept(isFirst: true))
     }
 
-    @Test("Without chunks the end is passed on at once; after a removal it is never passed on")
+    @Test("Without chunks, the end of the response is delivered at once; after `removeAll`, the end is never delivered")
     func end() {
         let ends = Locked(0)
         var backlog = ResponseBacklog(capacity: 4)

@@ -9,7 +9,7 @@ struct SessionTimingTests {
         let limit = SessionPlatform.apple.connectingLimit(HTTPRequest.Timeouts())
         #expect(limit == .seconds(30))
         #expect(SessionPlatform.linux.connectingLimit(HTTPRequest.Timeouts()) == nil)
-        // A call with its own idle timeout, such as a long poll, waits that long.
+        // For a call with its own idle timeout, such as a long poll, only this timeout applies.
         #expect(SessionPlatform.apple.connectingLimit(HTTPRequest.Timeouts(idle: .seconds(90))) == nil)
         var activity = SessionActivity(idle: .seconds(60), connecting: limit)
         #expect(activity.timeLeft(at: .seconds(29)) == .seconds(1))

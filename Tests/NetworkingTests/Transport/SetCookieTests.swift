@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Set-Cookie fields")
 struct SetCookieTests {
-    @Test("Name, value and attributes are read without surrounding spaces; the last attribute of a name wins")
+    @Test("Name, value and attributes are read without surrounding spaces; the last attribute of a name is used")
     func parts() throws {
         let field = try #require(
             SetCookie("\t sid = a=\"b\" ;SECURE; path = /a ; Path=/b; Domain=.X.example;HttpOnly=1;;x"))
@@ -21,7 +21,7 @@ struct SetCookieTests {
     }
 
     @Test(
-        "A field without a name is refused, even one with only a value, which RFC 6265bis accepts",
+        "A field without a name is refused, even a field with only a value, which RFC 6265bis accepts",
         arguments: ["", ";", "=", "value", "=value", "; a=1", " \t= value", "value; Path=/"])
     func nameless(field: String) {
         #expect(SetCookie(field) == nil)

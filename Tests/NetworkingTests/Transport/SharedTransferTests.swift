@@ -52,7 +52,8 @@ struct SharedTransferTests {
     }
 
     @Test(
-        "If the call that began a transfer ends, its nested call continues if others need it", .timeLimit(.minutes(5)),
+        "If the call that began a transfer ends, its nested call continues for the other calls of the transfer",
+        .timeLimit(.minutes(5)),
         arguments: [false, true])
     func nestedWithoutBeginner(byDeadline: Bool) async throws {
         let clock = ManualClock()
@@ -93,7 +94,7 @@ struct SharedTransferTests {
         }
     }
 
-    @Test("A reset from a nested call ends neither call", .timeLimit(.minutes(5)))
+    @Test("A reset from a nested call does not end the nested call or the outer call", .timeLimit(.minutes(5)))
     func resetFromNested() async throws {
         struct Resetting: Transport {
             let service: Box<NetworkService?>

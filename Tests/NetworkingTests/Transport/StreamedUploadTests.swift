@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Streamed upload")
 struct StreamedUploadTests {
-    /// A body that returns its pieces one after another. For a nil piece it has no bytes yet.
+    /// A body that returns its pieces one after another. For a nil piece, the body returns `notYet`.
     private final class PieceReader: HTTPBody.Reader, @unchecked Sendable {  // because one test reads at a time
         private var pieces: [String?]
         let closings = Locked(0)
@@ -46,7 +46,7 @@ struct StreamedUploadTests {
         #expect(written == "ab")
         room = 100
         let early = try upload.run(write)
-        #expect(early == .waiting)  // the body has nothing yet
+        #expect(early == .waiting)  // the body has no bytes yet
         #expect(written == "abc")
         let last = try upload.run(write)
         #expect(last == .finished)
