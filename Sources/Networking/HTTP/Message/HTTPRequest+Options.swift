@@ -1,6 +1,6 @@
 extension HTTPRequest {
-    /// The key of an app's own option: a typed value that a request carries, for the app's adapters, policies,
-    /// transports and handlers. Options that the library reads are properties of `RequestSettings`.
+    /// The key of an option that an app defines. An option is a typed value that a request carries for the app's
+    /// adapters, policies, transports and handlers. Options that the library reads are properties of `RequestSettings`.
     ///
     /// ```swift
     /// enum TenantOption: HTTPRequest.Option {
@@ -143,7 +143,7 @@ extension HTTPRequest {
             return merged
         }
 
-        /// Sets the options that `other` contains. They replace options of the same type.
+        /// Sets the options that `other` contains. These options replace options of the same type.
         mutating func merge(_ other: HTTPRequest.Options) {
             for entry in other.entries {
                 entries.removeAll { $0.key == entry.key }
