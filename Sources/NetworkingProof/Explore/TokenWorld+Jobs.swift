@@ -154,8 +154,7 @@ extension TokenWorld {
                 return
             }
             store = token
-            // If the refresh was superseded after the store was read, its token counts as one that another process
-            // has written.
+            // If the refresh was superseded after the store was read, its token counts as written by another process.
             facts.isForeign = job.generation != machine.tokenGeneration
             succeed(index, with: token, from: .refresh, isKept: true)
         } else if job.generation != machine.tokenGeneration {

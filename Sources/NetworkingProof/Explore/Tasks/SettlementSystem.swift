@@ -75,7 +75,8 @@ final class SettlementSystem: LiveSystem {
         facts.first = facts.first ?? name
         let hasWon = settlement.settle(outcome)
         expect(
-            hasWon == isFirst, "the \(isFirst ? "first" : "later") call of settle returns \(hasWon)", rule: "onlyTheFirstSettles")
+            hasWon == isFirst, "the \(isFirst ? "first" : "later") call of settle returns \(hasWon)",
+            rule: "onlyTheFirstSettles")
     }
 
     private static func name(_ outcome: Settlement<Int>.Outcome) -> String {
