@@ -184,7 +184,7 @@ extension TokenWorld {
         let now = now
         if isCurrent { change(to: token, from: origin) }
         end(index) { $0.succeed(job, with: token, from: origin, isKept: isKept, at: now) }
-        if isCurrent { expect(machine.token == token, "rule 8: the result of a refresh is adopted, even if it is late") }
+        if isCurrent { expect(machine.token == token, "rule 8: the result of a refresh is adopted, even if late") }
     }
 
     /// Records the facts of a new current token.
