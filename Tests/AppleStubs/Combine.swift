@@ -1,5 +1,6 @@
-// swift-format-ignore-file The part of Apple's Combine that the library uses. With it, the library's Apple code is
-// type-checked on Linux (`.ci/apple`).
+// swift-format-ignore-file
+// The part of Apple's Combine that the library uses. With it, the library's Apple code is type-checked on Linux
+// (`.ci/apple`).
 
 public protocol Publisher<Output, Failure> {
     associatedtype Output

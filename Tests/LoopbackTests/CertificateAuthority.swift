@@ -21,7 +21,8 @@
         ///
         /// - Parameters:
         ///   - host: The subject alternative name: `IP:127.0.0.1`, `DNS:other.example`.
-        ///   - days: How many days the certificate is valid; negative for an expired one. Default: 2.
+        ///   - days: The number of days for which the certificate is valid. If the number is negative, the certificate
+        ///     has expired. Default: 2.
         func issue(_ name: String, for host: String, days: Int = 2) throws {
             try openssl(
                 "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout \(name).key -out \(name).csr -subj /CN=\(name)"

@@ -29,7 +29,9 @@
                 found.append("the resident memory grew by \(growthKiB) KiB, expected below \(plan.growthKiB.grouped)")
             }
             if last.descriptors > first.mostDescriptors {
-                found.append("descriptors: at least \(last.descriptors) in the last window, at most \(first.mostDescriptors) in the first")
+                found.append(
+                    "descriptors: at least \(last.descriptors) in the last window, at most "
+                        + "\(first.mostDescriptors) in the first")
             }
             if last.threads > first.mostThreads + plan.threads {
                 found.append(
@@ -41,7 +43,7 @@
                     "\(uses.last.descriptors) descriptors after the last call, \(uses.first.descriptors) before the first"
                 )
             }
-            for window in windows where window.calls == 0 { found.append("no call ended in the window before \(window.second) s") }
+            for window in windows where window.calls == 0 { found.append("no call ended in a window at \(window.second) s") }
             return found
         }
     }
