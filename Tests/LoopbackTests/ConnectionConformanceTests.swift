@@ -151,7 +151,7 @@ extension Loopback {
             #expect(exchange.server.requestCount == 0)
         }
 
-        @Test("A POST to which the server does not respond ends when the idle timeout expires", arguments: Engine.allCases)
+        @Test("A POST without a response ends when the idle timeout expires", arguments: Engine.allCases)
         func idlePost(engine: Engine) async throws {
             let exchange = try Exchange(engine.make()) { _ in .text("never").failing(.stallBeforeHead) }
             var request = try exchange.request(.post, "/", body: .string("text"))

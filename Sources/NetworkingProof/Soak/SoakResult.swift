@@ -43,7 +43,9 @@
                     "\(uses.last.descriptors) descriptors after the last call, \(uses.first.descriptors) before the first"
                 )
             }
-            for window in windows where window.calls == 0 { found.append("no call ended in a window at \(window.second) s") }
+            for window in windows where window.calls == 0 {
+                found.append("no call ended in the window that ended at \(window.second) s")
+            }
             return found
         }
     }
