@@ -22,7 +22,9 @@ extension Loopback {
             } catch let error as NetworkError { return error }
         }
 
-        @Test("If the target is a folder, the download fails before sending; the folder remains", arguments: [true, false])
+        @Test(
+            "If the target is a folder, the download fails before sending, and the folder remains",
+            arguments: [true, false])
         func folder(replaces: Bool) async throws {
             let target = try #require(scratch).file("folder")
             try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)

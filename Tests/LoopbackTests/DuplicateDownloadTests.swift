@@ -71,7 +71,8 @@ extension Loopback {
         }
 
         @Test(
-            "With `replace`, the first download is cancelled, and closes its file before the second starts", .row("I-54"),
+            "With `replace`, the first download is cancelled, and closes its file before the second starts",
+            .row("I-54"),
             arguments: Engine.allCases, [FileDestination.ResumeRule.never, .sameAddress])
         func replace(engine: Engine, resuming: FileDestination.ResumeRule) async throws {
             defer { mayEnd.change { $0 = true } }

@@ -15,7 +15,8 @@ extension HostileCase {
 
     static let resetInsideBody = (0..<5).map { cut("body", body, to: head.count + $0, by: .reset, .lostAfterHead) }
 
-    /// The last chunk is `0` with its line end. A client may accept or reject a body without the empty line after it.
+    /// The last chunk is `0` and a line end. If the empty line after the last chunk is missing, a client may accept or
+    /// reject the body.
     static let closedInsideChunks = (0..<chunks.count).map { count in
         cut(
             "chunks", Data.head(["Transfer-Encoding: chunked"]) + chunks, to: chunkedHead.count + count, by: .close,
