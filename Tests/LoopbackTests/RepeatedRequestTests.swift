@@ -68,7 +68,7 @@
             }
 
             @Test(
-                "A server that acts on the head alone processes no POST twice",
+                "A server that responds before it has received the body processes no POST twice",
                 .enabled(if: Tool.nginx.isExpected, Tool.nginx.comment), arguments: [true, false])
             func actsOnHead(isHTTP2: Bool) async throws {
                 let nginx = try await Nginx(
@@ -116,8 +116,8 @@
                     let post = HTTPRequest(.post, server.url, body: body, timeouts: .init(idle: .seconds(15)))
                     do {
                         _ = try await transport.send(post, delivering: .buffered(limit: 1 << 10))
-                        // libcurl did not reuse the connection. The POST was the first request of a new one, which
-                        // `heads` does not count.
+                        // libcurl did not reuse the connection. The POST was the first request of a new connection, and
+                        // `heads` does not count first requests.
                         #expect(heads.value == 0)
                     } catch {
                         #expect((error as? NetworkError)?.kind == .connectionLostBeforeHead, "\(error)")

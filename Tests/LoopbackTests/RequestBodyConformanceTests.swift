@@ -33,7 +33,7 @@ extension Loopback {
             #expect(try await exchange.send(exchange.request(.put, "/", body: open)).text == "PUT \(framing) text")
         }
 
-        @Test("The fields for framing cannot be set by the caller", .row("L27"), arguments: Engine.allCases)
+        @Test("A request that sets Content-Length or Transfer-Encoding fails", .row("L27"), arguments: Engine.allCases)
         func framingByHand(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
             for field in [HTTPHeader(.contentLength, "4"), HTTPHeader("Transfer-Encoding", "chunked")] {
