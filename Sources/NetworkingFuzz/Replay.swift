@@ -4,7 +4,7 @@ import NetworkingFuzzTargets
 /// The entry point of a build without the fuzzer's runtime. It processes the files that the arguments name, such as an
 /// input that the fuzzer has reported. The exit status is 1 if a file violates a rule or cannot be read.
 ///
-/// SwiftPM gives the entry point of an executable the name of its module with `_main`, and links it as `main`. With
+/// SwiftPM gives the entry point of each executable a name of this form, and links the entry point as `main`. With
 /// `--sanitize fuzzer`, SwiftPM links the `main` of the runtime instead. There is no `@main` here, because two
 /// definitions of `main` do not link.
 @_cdecl("NetworkingFuzz_main")

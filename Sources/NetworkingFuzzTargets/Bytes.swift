@@ -54,7 +54,7 @@ enum Bytes {
     }
 }
 
-/// Checks that no value in a request can end a line or a part of the request's head.
+/// Checks that no value in a request contains a character that ends a line of the head or a part of the URL.
 func requireEscaped(_ request: HTTPRequest) throws(FuzzViolation) {
     let url = request.url.absoluteString
     try require(Bytes.isURL(url), "the URL has a byte that is not escaped: \(url.debugDescription)")

@@ -33,13 +33,13 @@
             )
         }
 
-        /// Encrypts the key of a certificate, and returns the file.
+        /// Encrypts the key of a certificate, and returns the URL of the encrypted key.
         func encryptedKey(_ name: String, passphrase: String) throws -> URL {
             try openssl("pkey -in \(name).key -aes128 -passout pass:\(passphrase) -out \(name).encrypted.key")
             return try folder.file("\(name).encrypted.key")
         }
 
-        /// Returns a certificate with its key as PKCS #12.
+        /// Returns a certificate and its key in the format PKCS #12.
         func pkcs12(_ name: String, passphrase: String) throws -> Data {
             try openssl(
                 "pkcs12 -export -in \(name).pem -inkey \(name).key -out \(name).p12 -passout pass:\(passphrase)")

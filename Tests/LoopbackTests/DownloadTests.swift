@@ -156,7 +156,7 @@ extension Loopback {
             #expect(upload?.description.contains("expected a file URL") == true)
         }
 
-        @Test("If the folder of the target is missing or is a device, the file is not writable")
+        @Test("If the folder of the target is missing or is a device, the error is fileNotWritable")
         func unwritable() async throws {
             let nowhere = scratch.file("no/such/film.mp4")
             var targets = [nowhere]
@@ -194,7 +194,7 @@ extension Loopback {
             #expect(try await Exchange.eventually { server.openConnections == 0 })
         }
 
-        @Test("A stream with an error status throws; lines, JSON lines and events are read as they arrive")
+        @Test("A streamed call with an error status throws; lines, JSON lines and events are read as they arrive")
         func readers() async throws {
             let service = try service(.preferred)
             await #expect(throws: GeneralRequestError.notFound) {

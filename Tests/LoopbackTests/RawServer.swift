@@ -78,7 +78,7 @@ final class RawServer: Sendable {
                     close(socket)
                 }
             }
-            // The socket is closed on the thread that uses it. If another thread closed the socket, its descriptor
+            // The listening socket is closed on the thread that uses it. If another thread closed it, the descriptor
             // could belong to another server while this thread still uses the descriptor.
             close(listener)
         }

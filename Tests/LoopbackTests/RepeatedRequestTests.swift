@@ -52,7 +52,7 @@
             }
 
             @Test(
-                "Each request is executed exactly once and none fails when nginx ends connections with GOAWAY",
+                "If nginx ends each connection after 20 requests, each request is executed once, and no call fails",
                 .enabled(if: Tool.nginx.isExpected, Tool.nginx.comment),
                 arguments: [(HTTPMethod.post, true), (.get, true), (.post, false), (.get, false)])
             func exactlyOnce(method: HTTPMethod, isHTTP2: Bool) async throws {

@@ -1,10 +1,11 @@
 import Foundation
 import Networking
 
-// The bytes that distinguish two states. A generation is not written as a number, but as older than, equal to or newer
-// than the current generations of the machine (`generation`, `tokenGeneration`). Equal tokens or sessions have equal
-// numbers. The calls are sorted by their bytes, so that it does not matter which caller makes which call. No number in
-// the key grows without limit, so the number of states is finite even for endless sequences of steps.
+// The bytes that distinguish two states. A generation is not written as a number. The key contains only whether the
+// generation is older than, equal to or newer than the current generations of the machine (`generation`,
+// `tokenGeneration`). Equal tokens or sessions have equal numbers. The calls are sorted by their bytes, so that it does
+// not matter which caller makes which call. No number in the key grows without limit, so the number of states is finite
+// even for endless sequences of steps.
 extension TokenWorld {
     func write(to key: inout StateKey) {
         var names = Names()

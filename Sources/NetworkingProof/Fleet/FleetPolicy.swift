@@ -2,7 +2,7 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// The parts of the library that the clients of a run have switched on.
+/// The parts of the library that the clients of a run use.
 struct FleetPolicy: Sendable {
     /// How the clients get a new access token.
     enum Session: Sendable {

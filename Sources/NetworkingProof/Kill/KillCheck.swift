@@ -62,7 +62,7 @@ struct KillCheck: Check {
         let isIdle = fleet.steps < kills
         report.end(
             "kill cache", since: begun, "\(kills) kills of \(fleet.size) processes after \(fleet.steps) steps",
-            violations: fleet.violations + (isIdle ? ["the processes completed fewer steps than kills"] : []))
+            violations: fleet.violations + (isIdle ? ["expected at least \(kills) steps"] : []))
     }
 
     /// Refuses the token five times a second, kills a process every two seconds, and restarts etcd once.

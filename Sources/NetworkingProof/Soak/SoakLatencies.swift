@@ -28,7 +28,7 @@ struct SoakLatencies: Sendable {
     }
 }
 
-/// The measurements of the workers of a soak test since the last window.
+/// The measurements of the workers of a soak test since the end of the last window.
 final class SoakLedger: @unchecked Sendable {  // because of the lock around every variable
     private let lock = NSLock()
     private var latencies = SoakLatencies()

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// Responses that are cut off after each of their bytes, with a close and with a reset.
+/// Truncated responses. The server closes or resets the connection after each byte of a response.
 extension HostileCase {
     static let closedInsideHead = (0..<head.count).map { count in
         cut("head", head, to: count, by: .close, .lostBeforeHead).onFoundation(after: count)

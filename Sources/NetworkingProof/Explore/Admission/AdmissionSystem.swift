@@ -138,7 +138,7 @@ final class LiveAdmission: LiveSystem {
         call.executor.run()
     }
 
-    /// Resets a call that ended without a permit, because it was cancelled.
+    /// Resets a call that was cancelled and has ended without a permit.
     private func finish(_ index: Int) {
         guard calls[index].hasFailed else { return }
         reset(index)

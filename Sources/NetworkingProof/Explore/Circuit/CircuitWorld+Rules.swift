@@ -103,7 +103,7 @@ extension CircuitWorld {
         running[.current] = nil
     }
 
-    /// If no probe is in progress, the circuit admits a call again after the pause at the latest.
+    /// If no probe is in progress, the circuit admits a call after the pause, or earlier.
     mutating func aRefusedCircuitBecomesReady() {
         guard phase != .closed, running[.probe, default: []].isEmpty else { return }
         var later = machine

@@ -8,7 +8,7 @@ struct StoredFields: Sendable {
         case none, malformed
         case some(Int64)
 
-        /// The argument in a field; nil if the directive is absent.
+        /// The text in the response; nil if the directive or the field is absent.
         var text: String? {
             switch self {
             case .none: nil
@@ -63,7 +63,7 @@ struct StoredFields: Sendable {
         isPublic || [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status.code)
     }
 
-    /// Section 4.2.3: corrected_initial_age, the larger one of apparent_age and corrected_age_value.
+    /// The initial age (section 4.2.3): corrected_initial_age, the larger of apparent_age and corrected_age_value.
     var initialAge: Int64 { max(max(dateAge ?? 0, 0), (age.value ?? 0) + delay) }
 
     static let received = Date(timeIntervalSince1970: 1_700_000_000)
