@@ -1,15 +1,15 @@
 import Foundation
 import NetworkingFuzzTargets
 
-/// Processes an input of the fuzzer's runtime, which contains `main`:
+/// Processes one input. The fuzzer's runtime contains `main`, and calls this function:
 ///
 ///     swift build -c release --sanitize fuzzer --product NetworkingFuzz --scratch-path .build/fuzzer
 ///     export FUZZ_TARGET=set-cookie SWIFT_BACKTRACE=enable=no
 ///     .build/fuzzer/release/NetworkingFuzz FOLDER -timeout=1 -max_total_time=300
 ///
-/// Without `SWIFT_BACKTRACE`, Swift's own signal handler ends the process before the runtime can store the input.
-/// The runtime reads inputs from FOLDER, a copy of `Sources/NetworkingFuzzTargets/Corpus/set-cookie`. It adds each new
-/// input that reaches code that no other input reaches.
+/// Without `SWIFT_BACKTRACE`, Swift's own signal handler ends the process before the runtime can store the input. The
+/// runtime reads inputs from FOLDER, a copy of `Sources/NetworkingFuzzTargets/Corpus/set-cookie`. It adds each new
+/// input that reaches more code than the inputs in FOLDER.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func processInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
     let target = FuzzTarget.chosen

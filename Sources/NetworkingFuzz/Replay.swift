@@ -4,8 +4,9 @@ import NetworkingFuzzTargets
 /// The entry point of a build without the fuzzer's runtime. It processes the files that the arguments name, such as an
 /// input that the fuzzer has reported. The exit status is 1 if a file violates a rule or cannot be read.
 ///
-/// SwiftPM gives the entry point of every executable this name, and links it as `main`; with `--sanitize fuzzer`, it
-/// uses the `main` of the runtime. There is no `@main` here, because two definitions of `main` do not link.
+/// SwiftPM gives the entry point of each executable a name of this form, and links the entry point as `main`. With
+/// `--sanitize fuzzer`, SwiftPM links the `main` of the runtime instead. There is no `@main` here, because two
+/// definitions of `main` do not link.
 @_cdecl("NetworkingFuzz_main")
 public func replay(_ count: Int32, _ arguments: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Int32 {
     let target = FuzzTarget.chosen

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// The lexical rules of RFC 9110, written a second time, so that a fault of the library's own rules is visible.
+/// The lexical rules of RFC 9110. They do not use the library's rules, so that they find faults in the library's rules.
 enum Bytes {
     static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { isLetterOrDigit($0) || "!#$%&'*+-.^_`|~".utf8.contains($0) }
@@ -54,7 +54,7 @@ enum Bytes {
     }
 }
 
-/// Checks that no value in a request can end a line or a part of the request's head.
+/// Checks that no value in a request contains a character that ends a line of the head or a part of the URL.
 func requireEscaped(_ request: HTTPRequest) throws(FuzzViolation) {
     let url = request.url.absoluteString
     try require(Bytes.isURL(url), "the URL has a byte that is not escaped: \(url.debugDescription)")

@@ -17,9 +17,10 @@ struct FuzzInput: Sendable {
     /// The whole input as text.
     var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// Returns a part as text; empty if there is none. Bytes that are not UTF-8 become U+FFFD.
+    /// Returns a part as text. Returns an empty text if the input has no such part. Bytes that are not UTF-8 become
+    /// U+FFFD.
     func text(_ index: Int) -> String { String(decoding: self[index], as: UTF8.self) }
 
-    /// Returns a part; empty if there is none.
+    /// Returns a part. Returns an empty array if the input has no such part.
     subscript(index: Int) -> [UInt8] { parts.indices.contains(index) ? parts[index] : [] }
 }

@@ -1,10 +1,10 @@
-/// A part of the library that parses untrusted bytes, or writes untrusted values, and the rules that hold for every
-/// input.
+/// The rules for one part of the library, which parses untrusted bytes or writes untrusted values. The rules hold for
+/// every input.
 ///
 /// Both `NetworkingFuzz` (guided by coverage) and `NetworkingProof fuzz` (seeded mutation of the corpus) run the
 /// targets.
 package struct FuzzTarget: Sendable {
-    /// The name on the command line, and of the folder in the corpus.
+    /// The name of the target on the command line. The target's folder in the corpus has the same name.
     package let name: String
     /// The number of inputs of a full run.
     package let count: Int

@@ -1,5 +1,6 @@
 // swift-format-ignore-file
-// The part of Apple's Security that the library uses, so that its Apple code can be type-checked on Linux (`.ci/apple`).
+// The part of Apple's Security that the library uses. With it, the library's Apple code is type-checked on Linux
+// (`.ci/apple`).
 public import AppleFoundation
 public import Foundation
 public import FoundationNetworking

@@ -1,5 +1,6 @@
 // swift-format-ignore-file
-// The part of the module `os` that the library uses, so that its Apple code can be type-checked on Linux (`.ci/apple`).
+// The part of the module `os` that the library uses. With it, the library's Apple code is type-checked on Linux
+// (`.ci/apple`).
 
 public struct Logger: Sendable {
     public func debug(_ message: OSLogMessage) {}

@@ -43,7 +43,7 @@ extension Loopback {
         #if os(Linux)
             @Test("International host names are sent as punycode", arguments: Engine.allCases)
             func internationalName(engine: Engine) async throws {
-                // libcurl resolves names that end in .localhost since version 7.78.
+                // Since version 7.78, libcurl resolves names that end in .localhost.
                 guard try Engine.curlVersion() >= CurlVersion(7, 78) else { return }
                 let server = try LoopbackServer()
                 let port = server.port

@@ -4,9 +4,9 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    /// An app with the structure that the documentation of RonasIT's library describes, with replacements for the
-    /// classes of UIKit. Callbacks are written as in a view controller: without `assumeIsolated`, and with no
-    /// `@unchecked` except in the service subclasses and the log.
+    /// An app with the structure that the documentation of RonasIT's library describes. Simple classes replace the
+    /// classes of UIKit. The callbacks are written as in a view controller, without `assumeIsolated`. Only the service
+    /// subclasses and the log need `@unchecked`.
     @Suite("An app with view controllers", .timeLimit(.minutes(1)))
     @MainActor
     struct AppTests {
@@ -52,7 +52,7 @@ extension Loopback {
     }
 }
 
-/// A server that accepts only the token of a refresh.
+/// A server that accepts only the token that a refresh returns.
 private struct Backend {
     let server: LoopbackServer
     let refreshes = Box(0)

@@ -73,7 +73,8 @@ extension Loopback {
                 }
             }
             #expect(answered == 64 * rounds)
-            // Under a sanitizer (CI sets SANITIZER), Foundation sometimes loses a call. The idle timeout then ends it.
+            // Under a sanitizer (CI sets SANITIZER), Foundation sometimes loses a call. The idle timeout then ends the
+            // call.
             let allowed = isSanitized && engine == .urlSessionOnLinux ? 63 : 0
             #expect(others.allSatisfy { $0.kind == .idleTimedOut } && others.count <= allowed, "\(others)")
         }
@@ -116,7 +117,7 @@ extension Loopback {
                 .text("abcdefghijklmnopqrstuvwxyz").failing(.drip(bytes: 1, every: .milliseconds(100)))
             }
             var request = try exchange.request()
-            // Less than the 2.5 s of the whole response, and far more than the time between two bytes.
+            // The timeout is shorter than the whole response (2.5 s), and much longer than the time between two bytes.
             request.timeouts.idle = .milliseconds(1_800)
             let failure = await Exchange.atMostThreeTimes(until: { $0 == nil }) { await exchange.failure(request) }
             #expect(failure == nil)
@@ -152,7 +153,7 @@ extension Loopback {
         }
 
         @Test(
-            "A transport without references ends by itself; an unfinished body keeps it alive",
+            "A transport that nothing retains closes its connections; an unfinished body retains its transport",
             arguments: Engine.allCases)
         func released(engine: Engine) async throws {
             let server = try LoopbackServer { _ in

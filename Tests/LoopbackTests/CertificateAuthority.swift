@@ -21,7 +21,8 @@
         ///
         /// - Parameters:
         ///   - host: The subject alternative name: `IP:127.0.0.1`, `DNS:other.example`.
-        ///   - days: How many days the certificate is valid; negative for an expired one. Default: 2.
+        ///   - days: The number of days for which the certificate is valid. If the number is negative, the certificate
+        ///     has expired. Default: 2.
         func issue(_ name: String, for host: String, days: Int = 2) throws {
             try openssl(
                 "req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout \(name).key -out \(name).csr -subj /CN=\(name)"
@@ -32,13 +33,13 @@
             )
         }
 
-        /// Encrypts the key of a certificate, and returns the file.
+        /// Encrypts the key of a certificate, and returns the URL of the encrypted key.
         func encryptedKey(_ name: String, passphrase: String) throws -> URL {
             try openssl("pkey -in \(name).key -aes128 -passout pass:\(passphrase) -out \(name).encrypted.key")
             return try folder.file("\(name).encrypted.key")
         }
 
-        /// Returns a certificate with its key as PKCS #12.
+        /// Returns a certificate and its key in the format PKCS #12.
         func pkcs12(_ name: String, passphrase: String) throws -> Data {
             try openssl(
                 "pkcs12 -export -in \(name).pem -inkey \(name).key -out \(name).p12 -passout pass:\(passphrase)")

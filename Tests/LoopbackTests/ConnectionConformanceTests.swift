@@ -62,8 +62,8 @@ extension Loopback {
             #expect(response.text == "all of it")
         }
 
-        /// Returns an exchange whose server responds to the first request of a connection and drops the connection at
-        /// the second one.
+        /// Returns an exchange. Its server responds to the first request on each connection, and closes the connection
+        /// when it receives the second request.
         private func dropping(_ engine: Engine) throws -> Exchange {
             let seen = Seen()
             return try Exchange(engine.make()) { request in
@@ -151,7 +151,7 @@ extension Loopback {
             #expect(exchange.server.requestCount == 0)
         }
 
-        @Test("A POST without a response ends with its idle timeout", arguments: Engine.allCases)
+        @Test("A POST without a response ends when the idle timeout expires", arguments: Engine.allCases)
         func idlePost(engine: Engine) async throws {
             let exchange = try Exchange(engine.make()) { _ in .text("never").failing(.stallBeforeHead) }
             var request = try exchange.request(.post, "/", body: .string("text"))

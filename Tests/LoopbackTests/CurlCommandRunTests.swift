@@ -59,7 +59,7 @@
         }
     }
 
-    /// Creates requests with parts that are difficult for a command line.
+    /// Creates requests that contain special characters of shells and of cURL.
     private struct RequestGenerator {
         private var generator: SeededGenerator
         private let folder: Scratch

@@ -22,7 +22,9 @@ extension Loopback {
             } catch let error as NetworkError { return error }
         }
 
-        @Test("A folder as target is an error before sending, and the folder remains", arguments: [true, false])
+        @Test(
+            "If the target is a folder, the download fails before sending, and the folder remains",
+            arguments: [true, false])
         func folder(replaces: Bool) async throws {
             let target = try #require(scratch).file("folder")
             try FileManager.default.createDirectory(at: target, withIntermediateDirectories: true)
@@ -33,7 +35,7 @@ extension Loopback {
             #expect(FileManager.default.fileExists(atPath: target.path))
         }
 
-        @Test("A missing folder, or a file in its place, is an error before sending")
+        @Test("If the folder of the target is missing or is a file, the download fails before sending")
         func missingFolder() async throws {
             let scratch = try #require(scratch)
             try Data("text".utf8).write(to: scratch.file("file"))
@@ -45,7 +47,7 @@ extension Loopback {
         }
 
         @Test(
-            "A full disk is an error; the old file remains unchanged, and no other file is left",
+            "If the disk is full, the download fails, the old file is unchanged, and no other file is left",
             .enabled(if: SmallDisk.isAllowed, "this machine allows no mounts"), arguments: [false, true])
         func fullDisk(resumes: Bool) async throws {
             let scratch = try #require(scratch)
@@ -60,7 +62,7 @@ extension Loopback {
             #expect(try FileManager.default.contentsOfDirectory(atPath: disk.url.path) == ["file"])
         }
 
-        @Test("A file that would exceed the process's size limit is an error, and no signal ends the process")
+        @Test("If a file would exceed the size limit of the process, writing fails, and no signal is sent")
         func sizeLimit() throws {
             let url = try #require(scratch).file("part")
             let file = try PartFile(url, isLocked: false, largestSize: 10) { code in

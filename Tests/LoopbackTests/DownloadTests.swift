@@ -27,8 +27,8 @@ extension Loopback {
             server.route(.get, "/endless") { _ in
                 LoopbackResponse(
                     content: .written(length: nil) { writer in
-                        // Writes with pauses: while bytes arrive faster than they are read, the libcurl inside
-                        // Foundation never returns, and a cancellation waits for it (L22).
+                        // The server pauses between its writes. While bytes arrive faster than they are read, the
+                        // libcurl inside Foundation does not return, and the call cannot be cancelled (L22).
                         while true {
                             try writer.write(Data("line\n".utf8) + Data(count: 10_000))
                             usleep(2_000)
@@ -71,7 +71,7 @@ extension Loopback {
         }
 
         @Test(
-            "If the file exists, the download fails, replaces it, or gets a unique file name", .row("I-16", "I-19")
+            "If the target exists, the download fails, replaces the file, or uses a unique name", .row("I-16", "I-19")
         )
         func overwriting() async throws {
             let target = scratch.file("film.mp4")
@@ -118,7 +118,7 @@ extension Loopback {
             #expect(names.isEmpty)
         }
 
-        @Test("A download that is cut off leaves no file, and is retried by a retry policy")
+        @Test("A truncated download leaves no file, and the retry policy repeats it")
         func cut() async throws {
             let target = scratch.file("film.mp4")
             let before = server.requestCount
@@ -156,7 +156,7 @@ extension Loopback {
             #expect(upload?.description.contains("expected a file URL") == true)
         }
 
-        @Test("A missing folder, and a device in place of a folder, are clear errors")
+        @Test("If the folder of the target is missing or is a device, the error is fileNotWritable")
         func unwritable() async throws {
             let nowhere = scratch.file("no/such/film.mp4")
             var targets = [nowhere]
@@ -194,7 +194,7 @@ extension Loopback {
             #expect(try await Exchange.eventually { server.openConnections == 0 })
         }
 
-        @Test("A stream with an error status throws; lines, JSON lines and events are read as they arrive")
+        @Test("A streamed call with an error status throws; lines, JSON lines and events are read as they arrive")
         func readers() async throws {
             let service = try service(.preferred)
             await #expect(throws: GeneralRequestError.notFound) {

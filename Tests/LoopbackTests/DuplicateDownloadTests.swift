@@ -13,7 +13,7 @@ extension Loopback {
         private let mayEnd = Box(false)
 
         /// The first request receives the first half of the file, and the second half when `mayEnd` is true. Every
-        /// later request receives what it requests.
+        /// later request receives the content or the range that it requests.
         init() throws {
             scratch = try Scratch()
             server = try LoopbackServer()
@@ -57,7 +57,7 @@ extension Loopback {
         }
 
         @Test(
-            "With `keepFirst` the second download ends while the body of the first one is still arriving", .row("I-54"),
+            "With `keepFirst`, the second download is cancelled while the first download is in progress", .row("I-54"),
             arguments: Engine.allCases)
         func keepFirst(engine: Engine) async throws {
             let service = try service(engine, .keepFirst)
@@ -71,7 +71,8 @@ extension Loopback {
         }
 
         @Test(
-            "With `replace` the first download ends and closes its file, and then the second one starts", .row("I-54"),
+            "With `replace`, the first download is cancelled, and closes its file before the second starts",
+            .row("I-54"),
             arguments: Engine.allCases, [FileDestination.ResumeRule.never, .sameAddress])
         func replace(engine: Engine, resuming: FileDestination.ResumeRule) async throws {
             defer { mayEnd.change { $0 = true } }
@@ -84,7 +85,7 @@ extension Loopback {
             #expect(count.value == 2)
         }
 
-        @Test("With `join` both downloads are sent, because a file is not shared", arguments: Engine.allCases)
+        @Test("With `join`, both downloads are sent, because calls do not share a file", arguments: Engine.allCases)
         func join(engine: Engine) async throws {
             let service = try service(engine, .join)
             let first = download("a", service)
@@ -96,7 +97,7 @@ extension Loopback {
         }
 
         @Test(
-            "Waiting downloads can be cancelled; the replaced download ends, and the last one completes",
+            "Waiting downloads can be cancelled; the first download is replaced, and the last completes",
             arguments: Engine.allCases)
         func cancelled(engine: Engine) async throws {
             defer { mayEnd.change { $0 = true } }

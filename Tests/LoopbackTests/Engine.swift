@@ -21,8 +21,8 @@ enum Engine: String, CaseIterable, CustomTestStringConvertible {
         #endif
     }
 
-    /// Returns the arguments of tests that concern one engine. The result is empty on other platforms, so that such a
-    /// test has no cases.
+    /// Returns the arguments of a test that concerns one engine. On a platform without this engine, the result is
+    /// empty, and the test has no cases.
     static func only(_ engine: Engine) -> [Engine] { allCases.filter { $0 == engine } }
 
     static var curlOnly: [Engine] { only(.curl) }

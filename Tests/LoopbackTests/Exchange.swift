@@ -41,7 +41,7 @@ struct Exchange {
     }
 
     /// Calls a closure until its result is as expected, at most three times, and returns the last result. Tests of
-    /// timeouts use this method, because a machine that stalls for a moment can exceed the tested timeout.
+    /// timeouts use this method, because a call can exceed the tested timeout if the machine stalls for a moment.
     static func atMostThreeTimes<Value>(
         until isExpected: (Value) -> Bool, _ body: () async throws -> Value
     ) async rethrows -> Value {

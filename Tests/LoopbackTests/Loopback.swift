@@ -1,13 +1,13 @@
 import Testing
 
 /// The tests on real sockets. They run one after another, because Foundation on Linux serves all sessions of a process
-/// from one queue (L21): parallel tests would distort each other's times. They begin when the other test target, which
-/// runs in the same process, leaves time for them.
+/// from one queue (L21): parallel tests would distort each other's times. The other test target runs in the same
+/// process. The tests begin when the tasks of the process run promptly.
 @Suite("Loopback", .serialized, .whenTasksRunPromptly)
 enum Loopback {}
 
-/// Delays a suite until tasks of the process run promptly. Before that, a test that measures time would measure how
-/// long its own tasks wait for the other tests.
+/// Delays a suite until tasks of the process run promptly. Without this delay, a test that measures time would also
+/// measure the time that its tasks wait for other tests.
 struct PromptTasksTrait: SuiteTrait, TestScoping {
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void

@@ -15,7 +15,8 @@
 
         /// - Parameters:
         ///   - isHTTP2: Whether TLS negotiates HTTP/2.
-        ///   - keepaliveRequests: The number of requests after which nginx closes a connection (HTTP/2: by GOAWAY).
+        ///   - keepaliveRequests: The number of requests after which nginx closes a connection. Over HTTP/2, nginx
+        ///     sends GOAWAY.
         ///   - locations: The `location` blocks of the server.
         ///   - isPlain: Whether the server listens without TLS.
         init(

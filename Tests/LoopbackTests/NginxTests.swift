@@ -41,7 +41,8 @@
                 let texts = try await texts(server.url, server.transport(), 50)
                 guard try !Engine.hasLossyHTTP2() else { return }
                 #expect(Set(texts.map { $0.split(separator: " ")[0] }) == ["HTTP/2.0"])
-                // Known for libcurl before 8.0: some calls do not wait for the first connection (#10456).
+                // In libcurl before 8.0, some calls do not wait for the first connection, which is a known fault
+                // (#10456).
                 let mostConnections = try Engine.curlVersion() < CurlVersion(8, 0) ? 2 : 1
                 #expect(Set(texts.map { $0.split(separator: " ")[1] }).count <= mostConnections)
                 #expect(Set(texts.map { $0.split(separator: " ")[2] }).count == 50)

@@ -7,7 +7,7 @@ extension Loopback {
     @Suite("Observing engines", .timeLimit(.minutes(5)))
     struct ObservationTests {
         @Test(
-            "An engine reports each request sent and each head received, for every request of a redirect chain",
+            "An engine reports each sent request and each received head of a redirect chain",
             arguments: Engine.allCases)
         func hops(engine: Engine) async throws {
             let server = try LoopbackServer { request in
@@ -21,7 +21,8 @@ extension Loopback {
                 $0.observers = [observer]
             }
             let response = try await service.send(.get("start"), as: .string)
-            // The engine's thread and the call's task both report events; only the order within each of them is fixed.
+            // The engine's thread and the call's task report events at the same time. The test checks the order of the
+            // events of the thread, and the order of the events of the task.
             let names = observer.events.map { String("\($0.event)".prefix { $0 != "(" }) }
             #expect(names.filter { ["sent", "redirected"].contains($0) } == ["sent", "redirected", "sent"])
             #expect(

@@ -10,7 +10,7 @@ extension Loopback {
 
         init() throws { films = try FilmServer() }
 
-        @Test("A second download to a target in use fails and does not affect the first one")
+        @Test("While a download is in progress, a second download to its target fails; the first completes")
         func twice() async throws {
             let gate = Box(false)
             server.route(nil, "/slow") { [content] request in

@@ -7,8 +7,8 @@ import Testing
     import Darwin
 #endif
 
-/// A server that runs a closure of the test on each connection. It is for raw bytes, and for behaviour that no correct
-/// server has.
+/// A server that runs a closure of the test on each connection. Tests use this server to write raw bytes, and to break
+/// the rules of HTTP.
 final class RawServer: Sendable {
     /// An accepted connection. It has its own thread, and is closed when the closure returns.
     struct Connection {
@@ -27,7 +27,8 @@ final class RawServer: Sendable {
             return true
         }
 
-        /// Waits up to the given time for bytes. Returns how many are there, at most 1,024. They remain in the socket.
+        /// Waits up to the given time for bytes. Returns the number of available bytes, at most 1,024. The bytes remain
+        /// in the socket.
         func available(within milliseconds: Int32) -> Int {
             var descriptor = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
             guard poll(&descriptor, 1, milliseconds) > 0 else { return 0 }
@@ -77,8 +78,8 @@ final class RawServer: Sendable {
                     close(socket)
                 }
             }
-            // The thread that uses the socket closes it. Otherwise its descriptor could already belong to the socket of
-            // another server.
+            // The listening socket is closed on the thread that uses it. If another thread closed it, the descriptor
+            // could belong to another server while this thread still uses the descriptor.
             close(listener)
         }
     }

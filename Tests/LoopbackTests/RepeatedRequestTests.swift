@@ -52,7 +52,7 @@
             }
 
             @Test(
-                "Each request is executed exactly once and none fails when nginx ends connections with GOAWAY",
+                "If nginx ends each connection after 20 requests, each request is executed once, and no call fails",
                 .enabled(if: Tool.nginx.isExpected, Tool.nginx.comment),
                 arguments: [(HTTPMethod.post, true), (.get, true), (.post, false), (.get, false)])
             func exactlyOnce(method: HTTPMethod, isHTTP2: Bool) async throws {
@@ -68,7 +68,7 @@
             }
 
             @Test(
-                "A server that acts on the head alone processes no POST twice",
+                "A server that responds before it has received the body processes no POST twice",
                 .enabled(if: Tool.nginx.isExpected, Tool.nginx.comment), arguments: [true, false])
             func actsOnHead(isHTTP2: Bool) async throws {
                 let nginx = try await Nginx(
@@ -116,8 +116,8 @@
                     let post = HTTPRequest(.post, server.url, body: body, timeouts: .init(idle: .seconds(15)))
                     do {
                         _ = try await transport.send(post, delivering: .buffered(limit: 1 << 10))
-                        // libcurl did not reuse the connection. The POST was the first request of a new one, which
-                        // `heads` does not count.
+                        // libcurl did not reuse the connection. The POST was the first request of a new connection, and
+                        // `heads` does not count first requests.
                         #expect(heads.value == 0)
                     } catch {
                         #expect((error as? NetworkError)?.kind == .connectionLostBeforeHead, "\(error)")

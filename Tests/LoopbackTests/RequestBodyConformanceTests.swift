@@ -33,7 +33,7 @@ extension Loopback {
             #expect(try await exchange.send(exchange.request(.put, "/", body: open)).text == "PUT \(framing) text")
         }
 
-        @Test("The fields for framing cannot be set by the caller", .row("L27"), arguments: Engine.allCases)
+        @Test("A request that sets Content-Length or Transfer-Encoding fails", .row("L27"), arguments: Engine.allCases)
         func framingByHand(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
             for field in [HTTPHeader(.contentLength, "4"), HTTPHeader("Transfer-Encoding", "chunked")] {
@@ -45,8 +45,8 @@ extension Loopback {
         }
 
         @Test(
-            "A POST or PUT without a body has Content-Length: 0; on libcurl a PATCH too", arguments: Engine.allCases,
-            [HTTPMethod.post, .put, .patch])
+            "A POST or PUT without a body has Content-Length: 0; on libcurl, a PATCH has it, too",
+            arguments: Engine.allCases, [HTTPMethod.post, .put, .patch])
         func noContent(engine: Engine, method: HTTPMethod) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)
             let framing = engine == .urlSession && method != .post && method != .put ? ["0", "none"] : ["0"]
@@ -116,7 +116,7 @@ extension Loopback {
         }
 
         @Test(
-            "The error names a reader that returns an impossible count, and the call ends at once",
+            "If a body reader returns an impossible count, the call ends at once, and the error names the reader",
             arguments: Engine.allCases, [0, -1, 1 << 30])
         func impossibleCount(engine: Engine, count: Int) async throws {
             final class Boastful: HTTPBody.Reader {

@@ -126,7 +126,7 @@ extension Loopback {
                 try Data(contentsOf: url) == content, "a different path is different content, so the download restarts")
         }
 
-        @Test("A redirected download resumes, because the requested URL identifies it")
+        @Test("A redirected download resumes, because the requested URL identifies the content")
         func redirected() async throws {
             server.route(nil, "/latest") { _ in .redirect(to: "/film?signature=\(UInt64.random(in: 0 ... .max))") }
             shelf.change { $0.cuts = [100_000] }
@@ -148,7 +148,7 @@ extension Loopback {
             #expect(try Data(contentsOf: url) == content.suffix(1_000))
         }
 
-        @Test("A Content-Range close to the largest integer does not crash")
+        @Test("A Content-Range close to the largest integer does not cause a crash")
         func absurdRange() async throws {
             server.route(nil, "/absurd") { _ in
                 var answer = LoopbackResponse.text("x", status: .partialContent)

@@ -87,7 +87,7 @@ extension Loopback {
         }
 
         @Test(
-            "After random cuts and changes of the content in 200 rounds, every file has the correct content"
+            "In 200 rounds with random interruptions and changes of the content, every file is correct"
         )
         func cuts() async throws {
             var random = SeededGenerator(seed: 11)
@@ -107,8 +107,8 @@ extension Loopback {
                         _ = try await service.request(Film(), as: .file(destination))
                     }
                     #expect(!FileManager.default.fileExists(atPath: destination.url.path))
-                    // Every tenth download stays interrupted. The next round may find its part, possibly with another
-                    // version of the content.
+                    // Every tenth download is not completed. The next round may find the part of this download,
+                    // although the content may have changed.
                     if round % 10 == 9 { break }
                 }
                 guard round % 10 != 9 else { continue }

@@ -23,7 +23,7 @@ extension Loopback {
             #expect(try await text("/nothing") == "no route for GET /nothing")
         }
 
-        @Test("A handler that throws responds with 500; an unread request body does not disturb the next request")
+        @Test("If a handler throws, the server responds with 500; an unread body does not affect the next request")
         func unread() async throws {
             let exchange = try Exchange(Engine.preferred.make()) { request in
                 if request.path == "/throw" { throw NetworkError(.unknown) }
@@ -36,7 +36,7 @@ extension Loopback {
             #expect(try await exchange.send(exchange.request(.get, "/last")).text == "/last")
         }
 
-        @Test("A request body that is first read after the response was sent is empty; the next request loses no bytes")
+        @Test("After the response was sent, the body of its request is empty; the next request loses no bytes")
         func lateReader() async throws {
             let (bodies, handOver) = AsyncStream.makeStream(of: IncomingBody.self)
             let exchange = try Exchange(Engine.preferred.make()) { request in

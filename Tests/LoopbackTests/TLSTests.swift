@@ -118,7 +118,8 @@
                 #expect(try await failure(server.url, pinned)?.kind == .tlsUntrusted)
             }
 
-            /// Returns a server that requires a client certificate, and its authority, which issued one to `client`.
+            /// Returns a server that requires a client certificate, and the authority that has issued the certificates
+            /// `server` and `client`.
             private func demandingServer() throws -> (authority: CertificateAuthority, server: TLSServer) {
                 let authority = try CertificateAuthority()
                 try authority.issue("server", for: "IP:127.0.0.1")
@@ -128,7 +129,7 @@
                 return (authority, server)
             }
 
-            @Test("A client certificate is sent if the server requests one; without it the handshake fails")
+            @Test("A client certificate is sent if the server requests it; without a certificate, the handshake fails")
             func clientCertificate() async throws {
                 let (authority, server) = try demandingServer()
                 let trust = TLSConfiguration.Trust.file(try authority.certificate)

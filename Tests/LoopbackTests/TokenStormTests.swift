@@ -99,7 +99,7 @@ extension Loopback {
             #expect(refresher.count == 1)
         }
 
-        @Test("A refresh that hangs ends with its own timeout, and every call completes")
+        @Test("A refresh that hangs ends when its timeout expires, and every call completes")
         func hanging() async throws {
             let backend = try TokenBackend()
             let session = AccessTokenSupervisor(token: AccessToken("stale"), refreshTimeout: .milliseconds(200)) { _ in
@@ -118,7 +118,7 @@ extension Loopback {
         }
 
         @Test(
-            "With one permit, a refresh on another queue completes, because calls that wait for it hold no permit"
+            "With one permit, a refresh on another queue completes, because waiting calls hold no permit"
         )
         func hoppingRefresh() async throws {
             let backend = try TokenBackend()

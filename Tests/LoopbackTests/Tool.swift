@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// A program that some tests need. If it is not installed, these tests are skipped with a comment. In CI, which
-/// installs every program, they run and fail instead.
+/// A program that some tests need. If it is not installed, these tests are skipped with a comment. In CI, these tests
+/// are not skipped: they fail if the program is not installed.
 struct Tool {
     let name: String
 

@@ -2,8 +2,8 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// A response as a server writes it, received by the engine. If the framing of the body follows RFC 9112, the body
-    /// has the expected bytes. Any other response is accepted, or is refused with a reason.
+    /// The bytes of a response. A server writes the bytes, and the engine receives them. If the framing of the body
+    /// follows RFC 9112, the body has the expected bytes. Any other response is accepted, or is refused with a reason.
     static let bodies = FuzzTarget("bodies", count: 30_000) { input in
         let server = try server.get()
         server.prepare(input.bytes)

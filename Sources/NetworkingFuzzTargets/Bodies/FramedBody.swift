@@ -28,14 +28,14 @@ struct FramedBody {
     private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
 }
 
-/// The lines of a response, which end with CRLF.
+/// Reads a response line by line. Each line ends with CRLF.
 private struct FramedLines {
     private var rest: ArraySlice<UInt8>
     private(set) var hasEndedHead = false
 
     init(_ bytes: [UInt8]) { rest = bytes[...] }
 
-    /// Returns a line of printable ASCII; nil if there is none.
+    /// Returns the next line; nil if the rest does not begin with a complete line of printable ASCII.
     mutating func next() -> String? {
         guard let end = rest.firstIndex(of: 0x0D), rest.dropFirst(end - rest.startIndex + 1).first == 0x0A,
             rest[..<end].allSatisfy({ $0 >= 0x20 && $0 < 0x7F })
@@ -45,7 +45,7 @@ private struct FramedLines {
         return String(decoding: rest[..<end], as: UTF8.self)
     }
 
-    /// Returns this number of bytes; nil if there are fewer.
+    /// Returns the next `count` bytes; nil if fewer bytes are left.
     mutating func bytes(_ count: Int) -> [UInt8]? {
         guard rest.count >= count else { return nil }
         defer { rest = rest.dropFirst(count) }

@@ -8,9 +8,10 @@ extension FuzzTarget {
     static let har = FuzzTarget("har", count: 200_000) { input in
         let archive: HARArchive
         do { archive = try HARArchive(data: Data(input.bytes)) } catch {
-            return try require(error is DecodingError, "an archive is refused by \(type(of: error))")
+            return try require(error is DecodingError, "an archive is refused with an error of \(type(of: error))")
         }
-        // A document with a member name that is not UTF-8 is not a `JSONValue`. Foundation ignores the name.
+        // If the name of a member is not UTF-8, the document is not a valid `JSONValue`. The archive accepts the
+        // document, because Foundation ignores the name.
         let document = try? JSONDecoder().decode(JSONValue.self, from: Data(input.bytes))
         let entries = document?["log"]?["entries"]?.array ?? []
         for (entry, expected) in zip(archive.log.entries, entries) {

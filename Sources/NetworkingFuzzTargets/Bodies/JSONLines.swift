@@ -3,7 +3,7 @@ import Networking
 
 extension FuzzTarget {
     /// A body of JSON lines, in chunks of any size. Each line has the same value as if it were decoded alone. The
-    /// values end at the first line that is refused, and the error names the number of this line.
+    /// stream of values ends at the first line that is refused. The error names the number of this line.
     static let jsonLines = FuzzTarget("json-lines", count: 200_000) { input in
         let lines = input.bytes.split(separator: 0x0A, omittingEmptySubsequences: false)
         var expected: [JSONValue] = []

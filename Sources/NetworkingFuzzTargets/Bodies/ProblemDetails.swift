@@ -21,12 +21,12 @@ extension FuzzTarget {
         }
         try require(
             normalized(again) == normalized(problem),
-            "\(String(decoding: data, as: UTF8.self)) is another problem than \(problem)")
+            "\(String(decoding: data, as: UTF8.self)) is not read as \(problem)")
         try require((try? problem.extensions(as: JSONValue.self)) != nil, "the extensions cannot be read")
     }
 
-    /// Returns the problem with integers in place of equal doubles. A number such as 12345678901234567.5 is rounded to
-    /// an integer, and is written as one.
+    /// Returns the problem, in which each double that is equal to an integer is replaced by this integer. For example,
+    /// the double 12345678901234567.5 is rounded to a whole number, and is written as an integer.
     private static func normalized(_ problem: ProblemDetails) -> ProblemDetails {
         var problem = problem
         problem.extensions = problem.extensions.mapValues(normalized)

@@ -2,8 +2,8 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// Server-sent events. The sizes of the chunks have no influence. The events do not change if they are written and
-    /// read again.
+    /// Server-sent events. The sizes of the chunks do not change the events. The events do not change if they are
+    /// written and read again.
     static let serverSentEvents = FuzzTarget("server-sent-events") { input in
         let (whole, events) = try parse([Data(input.bytes)])
         let size = Int(input.bytes.first ?? 0) % 7 + 1

@@ -2,9 +2,10 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// A cache on disk: the query of a URL, the head of its response, its body, and the text of a changed file. Another
-    /// cache in the same directory finds the same response. It ignores a file with a wrong bit. If a file has another
-    /// text with a correct checksum, the cache ignores the file, or the body of its response is the end of this text.
+    /// A cache on disk. The input contains the query of a URL, the head and the body of the response, and the text of a
+    /// changed file. A second cache in the same directory finds the same response. The cache ignores a file in which
+    /// one bit is wrong. If the changed file has the correct checksum of its text, the cache ignores the file, or
+    /// returns a body that is the end of this text.
     static let cacheEntries = FuzzTarget("cache-entries", count: 60_000) { input in
         guard let (status, headers) = head(input[1]) else { return }
         let folder = FuzzFolder("cache")
@@ -30,7 +31,7 @@ extension FuzzTarget {
         try Data("networking-cache 1 \(checksum.value.hexadecimal)\n".utf8 + input[3]).write(to: file)
         let changed = try waiting { try await response(endpoint, in: folder, server, .only) }
         let isSuffix = changed.map { Array(input[3].suffix($0.data.count)) == [UInt8]($0.data) } ?? true
-        try require(isSuffix, "the body is not the one of the file")
+        try require(isSuffix, "the body is not the end of the changed file")
     }
 
     /// Returns the status and the fields of a response, as an engine reads them.

@@ -22,7 +22,7 @@ struct FuzzFolder: Sendable {
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 
-    /// The URLs of all files, in all folders.
+    /// The URLs of all files and folders below this folder.
     var files: [URL] {
         FileManager.default.subpathsAtPath(url.path).map { url.appendingPathComponent($0) }
     }

@@ -2,9 +2,9 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// A resumed download: the note, the part, the content of the server, and a `Content-Range` of a server that does
-    /// not follow the RFC. If the server follows the RFC, the file is complete. The part is used only if the note says
-    /// that it belongs to the content.
+    /// A resumed download. The input contains the note, the part, the content of the server, and possibly a wrong
+    /// `Content-Range`. If the server sends the correct `Content-Range`, the file is complete. The part is used only if
+    /// the note says that the part belongs to the content.
     static let partFiles = FuzzTarget("part-files", count: 30_000) { input in
         let folder = FuzzFolder("parts")
         try folder.empty()

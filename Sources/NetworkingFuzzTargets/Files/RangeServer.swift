@@ -6,7 +6,7 @@ struct RangeServer: Transport {
     static let tag = "\"v1\""
 
     let content: [UInt8]
-    /// The `Content-Range` that the server sends instead of the right one.
+    /// The value that the server sends in `Content-Range` instead of the correct value.
     let wrongRange: String?
 
     func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
@@ -25,7 +25,7 @@ struct RangeServer: Transport {
         return HTTPResponse(.partialContent, headers: headers, content: .stream(body(from: start)), to: request)
     }
 
-    /// Returns the first requested byte; nil if the whole content is to be sent.
+    /// Returns the position of the first requested byte; nil if the server sends the whole content.
     private func start(of request: HTTPRequest) -> Int? {
         guard request.headers[.ifRange] == Self.tag, let range = request.headers[.range], range.hasPrefix("bytes="),
             range.hasSuffix("-")

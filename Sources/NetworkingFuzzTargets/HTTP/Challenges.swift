@@ -1,7 +1,8 @@
 import Networking
 
 extension FuzzTarget {
-    /// The `WWW-Authenticate` fields: the challenges are read again from their text, one by one and together.
+    /// The `WWW-Authenticate` fields. The challenges do not change if they are written and read again, one by one or in
+    /// one field.
     static let challenges = FuzzTarget("challenges") { input in
         let headers = HTTPHeaders(input.parts.indices.map { HTTPHeader(.wwwAuthenticate, input.text($0)) })
         let challenges = headers.challenges
@@ -23,7 +24,7 @@ extension FuzzTarget {
         }
         let text = texts.joined(separator: ", ")
         let again = HTTPHeaders([HTTPHeader(.wwwAuthenticate, text)]).challenges
-        try require(again, equals: challenges, "\(text.debugDescription) means other challenges")
+        try require(again, equals: challenges, "\(text.debugDescription) is read as different challenges")
     }
 
     /// Returns a text as a quoted-string (RFC 9110 section 5.6.4).

@@ -17,13 +17,13 @@ extension FuzzTarget {
         guard let date else { return }
         let text = date.description
         try require(text, equals: expectedText(date.secondsSince1970), "the text of \(date.secondsSince1970)")
-        try require(HTTPDate(text)?.secondsSince1970, equals: date.secondsSince1970, "\(text) is another date")
+        try require(HTTPDate(text)?.secondsSince1970, equals: date.secondsSince1970, "\(text) is read differently")
         // The year of a cookie's date is at least 1601 (RFC 6265 section 5.1.1).
         guard date.secondsSince1970 >= -11_644_473_600 else { return }
-        try require(HTTPDate(ofCookie: text) == date, "\(text) is another date in a cookie")
+        try require(HTTPDate(ofCookie: text) == date, "\(text) is read as a different date of a cookie")
     }
 
-    /// The text by the calendar of the C library.
+    /// Returns the text of a date that the C library's calendar has computed.
     private static func expectedText(_ seconds: Int64) -> String {
         var (time, parts) = (time_t(seconds), tm())
         gmtime_r(&time, &parts)

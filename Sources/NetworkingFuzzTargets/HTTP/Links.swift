@@ -2,8 +2,8 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// A `Link` field: the links are read again from their text, and a link leads to a URL that can be requested, or is
-    /// refused with a reason.
+    /// A `Link` field. The links do not change if they are written and read again. The URL of a link can be requested,
+    /// or the request is refused with a reason.
     static let links = FuzzTarget("links") { input in
         let headers: HTTPHeaders = ["Link": input.text]
         let links = headers.links
@@ -30,6 +30,6 @@ extension FuzzTarget {
         }
         let text = texts.joined(separator: ", ")
         let headers: HTTPHeaders = ["Link": text]
-        try require(headers.links, equals: links, "\(text.debugDescription) means other links")
+        try require(headers.links, equals: links, "\(text.debugDescription) is read as different links")
     }
 }

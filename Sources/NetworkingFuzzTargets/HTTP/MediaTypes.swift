@@ -2,7 +2,8 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// A media type, alone, in `Content-Type` and in `Accept`: its text means the same media type.
+    /// The text of a media type, and the fields `Content-Type` and `Accept`. A media type does not change if it is
+    /// written and read again.
     static let mediaTypes = FuzzTarget("media-types") { input in
         let headers: HTTPHeaders = [.accept: input.text]
         for type in headers.accept { try requireRoundTrip(type) }
@@ -17,7 +18,8 @@ extension FuzzTarget {
         try require(list.accept == [type, .json], "Accept: \(list[.accept] ?? "") means \(list.accept)")
         var request = HTTPRequest(.get, escapedURL)
         request.headers.contentType = type
-        // A type with a control character, which only an app can create, is refused before it is sent.
+        // Only an app can create a media type that contains a control character. A request with this media type is
+        // refused.
         do { try request.validate() } catch { return try requireReason(error, .invalidRequest) }
         try requireEscaped(request)
     }
@@ -31,7 +33,7 @@ extension FuzzTarget {
         guard let again = MediaType(text) else {
             throw FuzzViolation(rule: "\(text.debugDescription) is not read again")
         }
-        try require(again == type, "\(text.debugDescription) is another media type")
+        try require(again == type, "\(text.debugDescription) is read as a different media type")
         try require(again.description, equals: text, "the text changes")
         try require(Bytes.isToken(type.type) && Bytes.isToken(type.subtype), "\(text.debugDescription) has no type")
     }

@@ -1,8 +1,8 @@
 import Networking
 
 extension FuzzTarget {
-    /// The fields `RateLimit` and `RateLimit-Policy`: the numbers are not negative, and a field that is written from
-    /// them is read as the same limit.
+    /// The fields `RateLimit` and `RateLimit-Policy`. The numbers are not negative. A field that is written from these
+    /// numbers is read as the same limit.
     static let rateLimit = FuzzTarget("rate-limit") { input in
         var headers: HTTPHeaders = ["RateLimit": input.text(0)]
         if input.parts.count > 1 { headers["RateLimit-Policy"] = input.text(1) }

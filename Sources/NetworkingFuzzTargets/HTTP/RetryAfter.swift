@@ -2,7 +2,7 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// A `Retry-After` field: the delay is the one that the server has written, at least zero and at most a year.
+    /// A `Retry-After` field. The delay is the time that the server has written, but at least zero and at most a year.
     static let retryAfter = FuzzTarget("retry-after") { input in
         let text = input.text
         let headers: HTTPHeaders = [.retryAfter: text]

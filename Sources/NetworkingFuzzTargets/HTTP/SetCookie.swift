@@ -6,8 +6,8 @@ import Networking
 #endif
 
 extension FuzzTarget {
-    /// A `Set-Cookie` field, and the URL that sends it. A stored cookie is valid in a request. It is sent only to URLs
-    /// to which it applies, and does not change if it is received again.
+    /// A `Set-Cookie` field, and the URL of its response. A stored cookie is valid in a request. It is sent only to
+    /// URLs to which it applies, and does not change if it is received again.
     static let setCookie = FuzzTarget("set-cookie") { input in
         let field = input.text(0)
         let address = input.parts.count > 1 ? input.text(1) : "https://www.example.com/a/b"
@@ -30,11 +30,11 @@ extension FuzzTarget {
         var request = HTTPRequest(.get, url)
         request.headers.append(HTTPHeader(.cookie, sent))
         do { try request.validate() } catch {
-            // A host may be valid for cookies and not for requests. The field must be valid.
+            // The request may be refused because of its host, but not because of the `Cookie` field.
             try requireReason(error, .invalidRequest)
             try require(!"\(error)".contains("header"), "the cookie cannot be sent: \(sent.debugDescription)")
         }
-        try require(Bytes.isFieldValue(sent), "the cookie breaks its line: \(sent.debugDescription)")
+        try require(Bytes.isFieldValue(sent), "the Cookie field is not a field value: \(sent.debugDescription)")
         try requireScope(jar, url, field)
         // Names that begin with `__` may require attributes, and a `Cookie` field has no attributes.
         guard !sent.utf8.starts(with: "__".utf8) else { return }
@@ -43,7 +43,7 @@ extension FuzzTarget {
         try require(second.field(for: url) ?? "", equals: sent, "the cookie changes if it is received again")
     }
 
-    /// Only one suffix, because the list of the system differs from machine to machine.
+    /// Only two suffixes, because the list of the system differs from machine to machine.
     private static let suffixes: CookieJar.PublicSuffixList? = {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("fuzz-suffixes-\(UUID())")
         defer { try? FileManager.default.removeItem(at: file) }

@@ -2,8 +2,8 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// A multipart form: the name, file name, bytes and media type of a file, and the name and value of a field. The
-    /// server finds these two parts, with the heads that they should have.
+    /// A multipart form: the name, file name, bytes and media type of a file, and the name and value of a field. A
+    /// reader finds two parts with the expected heads.
     static let multipartNames = FuzzTarget("multipart-names") { input in
         let type = input.parts.count > 3 ? MediaType(input.text(3)) : nil
         let (name, fileName) = (input.text(0), input.text(1))

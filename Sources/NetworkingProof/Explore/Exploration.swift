@@ -6,7 +6,7 @@ struct Exploration<Explored: World> {
         let history: [String]
     }
 
-    /// The origin of a state: the state before it, and the number of the move that led to it.
+    /// The origin of a state: the previous state, and the number of the move from the previous state to this state.
     private struct Origin {
         let parent: UInt32
         let move: UInt8
@@ -22,7 +22,7 @@ struct Exploration<Explored: World> {
     private(set) var depth = 0
     private(set) var violation: Violation?
 
-    /// - Parameter limit: The number of states after which to stop.
+    /// - Parameter limit: The number of states after which the exploration stops.
     init(from initial: [Explored], limit: Int) {
         self.initial = initial
         self.limit = limit

@@ -28,7 +28,7 @@ struct ExploreCheck: Check {
 }
 
 extension ExploreCheck {
-    /// Runs work on a thread of its own, because a part runs the library's tasks on its thread.
+    /// Runs a closure on a new thread, because the closure runs the library's tasks on its thread.
     private func onThread(_ work: @escaping @Sendable () -> Void) async {
         await withCheckedContinuation { continuation in
             let thread = Thread {

@@ -9,7 +9,7 @@ extension ExplorePart {
     /// A part that visits the states of a world.
     ///
     /// - Parameters:
-    ///   - limits: The number of states after which to stop, in a quick run and in a full one.
+    ///   - limits: The number of states after which the exploration stops, in a quick run and in a full run.
     ///   - initial: Creates the states in which the exploration begins.
     static func world<Explored: World>(
         _ name: String, limits: (quick: Int, full: Int) = (.max, .max), _ initial: @escaping @Sendable () -> [Explored]

@@ -10,7 +10,7 @@ protocol LiveSystem: AnyObject {
     func make(_ move: Move) -> [String]
     /// Writes the parts of the state that affect later moves.
     func write(to key: inout StateKey)
-    /// Ends everything that is in progress, and returns descriptions of the rules that this has broken.
+    /// Ends all calls and tasks that are in progress, and returns descriptions of the rules that are broken.
     func end() -> [String]
 }
 

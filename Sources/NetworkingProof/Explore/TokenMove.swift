@@ -76,7 +76,7 @@ extension TokenWorld {
                 steps = [.write] + failing(.writeInVain)
             case .refreshing(let old, _):
                 if old.map(isTaken) ?? true { steps = options.lives.map { .refresh($0) } }
-                // After a rejection the store is read once more.
+                // After a rejection, the job reads the store again. It cannot do this while the store is being written.
                 if !options.hasStore || !isWriting { steps.append(.reject) }
                 steps.append(.fail)
             case .saving:

@@ -154,8 +154,7 @@ extension TokenWorld {
                 return
             }
             store = token
-            // If the refresh was superseded after the store was read, its token counts as one that another process
-            // has written.
+            // If the refresh was superseded after the store was read, its token counts as written by another process.
             facts.isForeign = job.generation != machine.tokenGeneration
             succeed(index, with: token, from: .refresh, isKept: true)
         } else if job.generation != machine.tokenGeneration {
@@ -185,7 +184,7 @@ extension TokenWorld {
         let now = now
         if isCurrent { change(to: token, from: origin) }
         end(index) { $0.succeed(job, with: token, from: origin, isKept: isKept, at: now) }
-        if isCurrent { expect(machine.token == token, "rule 8: the result of a refresh is adopted, even a late one") }
+        if isCurrent { expect(machine.token == token, "rule 8: the result of a refresh is adopted, even if late") }
     }
 
     /// Records the facts of a new current token.

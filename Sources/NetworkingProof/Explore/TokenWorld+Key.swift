@@ -1,10 +1,11 @@
 import Foundation
 import Networking
 
-// The bytes that distinguish two states. A generation is not written as a number, but as older than, equal to or newer
-// than the current generations of the machine (`generation`, `tokenGeneration`). Equal tokens or sessions have equal
-// numbers. The calls are sorted by their bytes, so that it does not matter which caller makes which call. No number in
-// the key grows without limit, so the number of states is finite even for endless sequences of steps.
+// The bytes that distinguish two states. A generation is not written as a number. The key contains only whether the
+// generation is older than, equal to or newer than the current generations of the machine (`generation`,
+// `tokenGeneration`). Equal tokens or sessions have equal numbers. The calls are sorted by their bytes, so that it does
+// not matter which caller makes which call. No number in the key grows without limit, so the number of states is finite
+// even for endless sequences of steps.
 extension TokenWorld {
     func write(to key: inout StateKey) {
         var names = Names()
@@ -66,7 +67,7 @@ extension TokenWorld {
         key.write(kind)
         key.write(running.isAbandoned, running.job.generation == machine.tokenGeneration)
         // The token of the job is written only in the stages that still need it. In the other stages, the associated
-        // values contain everything that the rules need of it.
+        // values of the stage are sufficient for the rules.
         switch running.stage {
         case .waiting, .updating, .deciding:
             names.write(running.job.token, in: self, to: &key)
@@ -128,7 +129,8 @@ extension TokenWorld {
         ]
     }
 
-    /// Returns how the generation of a call's token compares with the current ones. The rules need nothing else.
+    /// Compares the generation of a call's token with the current generations of the machine. The rules need only the
+    /// result.
     private func age(of generation: Int?) -> UInt8 {
         guard let generation else { return 0 }
         return generation == machine.generation ? 3 : generation >= machine.tokenGeneration ? 2 : 1
@@ -146,8 +148,8 @@ extension TokenWorld {
             return UInt8(sessions.count)
         }
 
-        /// Returns the number of a session. All sessions that are known to calls only, not to the machine, the store or
-        /// a job, have the same number.
+        /// Returns the number of a session. All sessions that only calls know have the same number. The machine, the
+        /// store and the jobs do not know these sessions.
         func known(_ id: UUID?) -> UInt8 {
             id.map { id in sessions.firstIndex(of: id).map { UInt8($0 + 1) } ?? 0xFF } ?? 0
         }
@@ -164,8 +166,8 @@ extension TokenWorld {
                 world.revoked.contains(token.value))
         }
 
-        /// Writes which of the numbered tokens and sessions are in the machine's sets. The others are omitted, because
-        /// they cannot occur again.
+        /// Writes which of the numbered tokens and sessions are in the machine's sets. Tokens and sessions without a
+        /// number are omitted, because they cannot occur again.
         func writeSets(of world: TokenWorld, to key: inout StateKey) {
             writeMask(of: sessions, in: world.machine.endedSessions, to: &key)
             writeMask(of: tokens + [nil], in: world.machine.displaced, to: &key)

@@ -79,7 +79,8 @@ extension TokenWorld {
         }
     }
 
-    /// Writes to the store if its content has not changed since it was read. Returns whether it has written.
+    /// Writes to the store if the store's content has not changed since it was read. Returns whether the store was
+    /// written.
     mutating func write(_ update: Update) -> Bool {
         guard store == update.stored else { return false }
         if let old = store, let token = update.token, old.session == token.session {

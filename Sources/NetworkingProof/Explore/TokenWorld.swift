@@ -4,9 +4,9 @@ import Networking
 /// The token machine and its environment: callers, the jobs that the machine starts, a store, other processes, a server
 /// that rotates refresh tokens, and time.
 ///
-/// Each move is a step that the library takes under one lock or without interruption. If the library leaves something
-/// to chance, such as the order of two calls, the world allows any order. If the server or the store decides something,
-/// the world allows any result.
+/// Each move is a step that the library takes under one lock or without interruption. If the library does not define an
+/// order, such as the order of two calls, the world allows any order. If the server or the store decides something, the
+/// world allows any result.
 struct TokenWorld: World {
     struct Options: Sendable {
         var callers = 2
@@ -69,7 +69,7 @@ struct TokenWorld: World {
             case deciding(stored: AccessToken?)
             /// The job waits for the response of the server to a refresh.
             case refreshing(old: AccessToken?, stored: AccessToken?)
-            /// The new token is to be saved in the store.
+            /// The job has a new token, and is about to read the store again.
             case saving(AccessToken, old: AccessToken?, stored: AccessToken?)
             /// The store has been read again, and the job is about to write the new token.
             case storing(AccessToken, old: AccessToken?, stored: AccessToken?, later: AccessToken?)
@@ -99,7 +99,7 @@ struct TokenWorld: World {
     var revoked: Set<String> = []
     /// The writer that brings the store up to date, or nil if there is nothing to write.
     var keeper: Keeper?
-    /// The latest token of another process, which that process sends to this one, possibly late.
+    /// The latest token that another process has sent to this process. The token may arrive late.
     var rumour: AccessToken?
     /// The token that was read from the store, the generation of the current token at that time, and whether another
     /// process had written the stored token.

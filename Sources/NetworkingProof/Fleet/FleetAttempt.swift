@@ -23,12 +23,13 @@ struct FleetAttempt {
     var isProbe = false
     /// The number of times that the breaker had opened when it admitted the attempt.
     var openings: Int32 = 0
-    /// Whether the client refreshes its token for this call alone.
+    /// Whether the client refreshes its token only for this call.
     var isAlone = false
     /// The number of consecutive connections of a stream that brought no event.
     var emptyConnections: UInt8 = 0
 
-    /// The call as a waiter of the token machine: the machine returns this number when the wait is over.
+    /// Returns the number of the call as a waiter of the token machine. The machine returns this number when the wait
+    /// is over.
     ///
     /// - Parameter isRefused: Whether the request waits because its token was refused.
     func waiter(isRefused: Bool) -> UInt64 {

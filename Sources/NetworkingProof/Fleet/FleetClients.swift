@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// The clients of a fleet, as values of the library. Each client has one value of each part that its policy uses.
+/// The clients of a fleet. Each client has one value of the library for each part of its policy.
 struct FleetClients {
     let count: Int
     var budgets: [RetryPolicy.Budget] = []
@@ -14,7 +14,7 @@ struct FleetClients {
     var hasNewToken: [Bool] = []
     /// Whether a client has received a response since the server began to work again.
     private(set) var isServed: [Bool]
-    /// The number of clients that have received no response since then.
+    /// The number of clients that have received no response since the server began to work again.
     private(set) var unserved: Int
 
     static let session = UUID()

@@ -1,4 +1,4 @@
-/// The load by the second as a drawing in SVG, one chart for each scenario.
+/// An SVG drawing of the load in each second. Each scenario has one chart.
 struct FleetPlot {
     private static let colors = [
         "#9e9e9e", "#d62728", "#ff7f0e", "#bcbd22", "#17a2b8", "#1f77b4", "#9467bd", "#2ca02c",
@@ -50,7 +50,7 @@ struct FleetPlot {
         return """
             <svg \(attributes)>
             <rect width="100%" height="100%" fill="white"/>
-            \(text(50, 20, "\(clients.grouped) clients, three calls every ten seconds each", size: 14))
+            \(text(50, 20, "\(clients.grouped) clients; each client makes three calls every ten seconds", size: 14))
             \(charts.joined(separator: "\n"))
             </svg>
 

@@ -2,11 +2,11 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// The parts of the library that the clients of a run have switched on.
+/// The parts of the library that the clients of a run use.
 struct FleetPolicy: Sendable {
     /// How the clients get a new access token.
     enum Session: Sendable {
-        /// Each refused call gets a token for itself, without the library.
+        /// Each refused call gets its own token, without the library.
         case none
         /// A session of the library, whose tokens do not say when they expire.
         case opaque
@@ -71,8 +71,8 @@ struct FleetPolicy: Sendable {
         (breaker, isWhole) = (other.breaker, other.isWhole)
     }
 
-    /// Returns for each outcome whether the retry policy sends the request again. The policy decides about a real
-    /// failure.
+    /// Returns for each outcome whether the retry policy sends the request again. The policy judges a `RequestFailure`,
+    /// as in the library.
     func retriedOutcomes() async -> [Bool] {
         guard let url = URL(string: "https://fleet.example"), let retry else {
             return FleetAttempt.Outcome.allCases.map { _ in false }
@@ -95,7 +95,7 @@ struct FleetPolicy: Sendable {
 }
 
 extension FleetAttempt.Outcome {
-    /// The status of the response. Nil if there was none.
+    /// The status of the response. Nil if there was no response.
     var status: HTTPStatus? {
         switch self {
         case .ok: .ok

@@ -1,8 +1,8 @@
 import Networking
 
-// The life of an attempt, in the order of the library's pipeline.
+// The steps of an attempt, in the order of the library's pipeline.
 extension FleetRun {
-    /// Asks for admission: the breaker, the gate, the session. Then sends the request.
+    /// Asks the breaker, the gate and the session for admission. Then sends the request.
     mutating func send(_ attempt: FleetAttempt) {
         var attempt = attempt
         let client = Int(attempt.client)
@@ -32,7 +32,7 @@ extension FleetRun {
         attempt.isProbe = false
     }
 
-    /// Handles a response: the permits are released, and then the handlers decide.
+    /// Handles a response. First the permits are released. Then the error handlers decide.
     mutating func receive(_ attempt: FleetAttempt) {
         var attempt = attempt
         guard attempt.kind != .refresh else { return endRefresh(attempt) }

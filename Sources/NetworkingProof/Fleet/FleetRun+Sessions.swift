@@ -3,7 +3,7 @@ import Networking
 
 // The tokens of the clients.
 extension FleetRun {
-    /// Returns whether the request may be sent now. Otherwise the call waits, or has ended.
+    /// Returns whether the request may be sent now. If not, the call waits for a token, or has ended.
     mutating func passSession(_ attempt: inout FleetAttempt) -> Bool {
         let client = Int(attempt.client)
         let session = FleetClients.session

@@ -26,7 +26,7 @@ struct FleetRun {
     /// The time since the beginning of the run.
     var now = Duration.zero
     var date = FleetClients.start
-    /// The requests whose responses arrive in each of the next steps.
+    /// The requests in progress, by the step in which the response arrives.
     private var sent = Array(repeating: [FleetAttempt](), count: FleetRun.latency + 1)
     /// The requests that wait for a retry or for an admission, by the step in which the wait ends.
     private var due: [[FleetAttempt]]

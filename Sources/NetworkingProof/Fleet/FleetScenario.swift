@@ -5,13 +5,13 @@ struct FleetScenario: Sendable {
         case outage
         /// Every response is 503, with the time until the end of the fault in `Retry-After`.
         case retryAfter
-        /// The server refuses every token that was issued before.
+        /// The server refuses every token that was issued before the run.
         case expiry
         /// Every connection is cut, and the server refuses connections.
         case deployment
     }
 
-    /// The limits for the whole policy, slightly above what was measured. Loads are multiples of the normal load.
+    /// The limits for the whole policy, slightly above the measured values. Loads are multiples of the normal load.
     struct Limits: Sendable {
         /// The mean load during the fault.
         var mean: Double
@@ -31,15 +31,16 @@ struct FleetScenario: Sendable {
     let length: Int
     let policies: [FleetPolicy]
     let limits: Limits
-    /// The lowest peak that the clients without the whole policy must cause. Otherwise the scenario shows nothing.
+    /// The load that at least one run without the whole policy must reach. If no run reaches it, the scenario does not
+    /// show what the policy prevents.
     let contrast: Double
 
     /// Whether the limits apply to a policy. In an outage, they also apply to each policy with a budget: a breaker must
     /// not hide that the budget does not work.
     func isChecked(_ policy: FleetPolicy) -> Bool { policy.isWhole || fault == .outage && policy.hasBudget }
 
-    /// Returns the limits for a policy. If the tokens say when they expire, the clients cause no more than their calls
-    /// and one refresh each.
+    /// Returns the limits for a policy. If the tokens say when they expire, each client sends only its calls and one
+    /// refresh.
     func limits(for policy: FleetPolicy) -> Limits {
         policy.session == .expiring ? Limits(mean: 1.1, peak: 1.1, seconds: 11, requests: 1.1) : limits
     }

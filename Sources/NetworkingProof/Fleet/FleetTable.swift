@@ -1,4 +1,4 @@
-/// The outcomes of a scenario as text: one line for each policy, then the load by the second.
+/// The outcomes of a scenario as text: one line for each policy, then the load in each second.
 struct FleetTable: CustomStringConvertible {
     private let scenario: FleetScenario
     private let outcomes: [FleetOutcome]
@@ -32,7 +32,7 @@ struct FleetTable: CustomStringConvertible {
             }
     }
 
-    /// The load by the second. Consecutive equal lines are combined into one line.
+    /// The load in each second. Consecutive equal lines are combined into one line.
     private var bySecond: [String] {
         var lines = [line(["second"] + outcomes.map(\.policy))]
         var begun = 0

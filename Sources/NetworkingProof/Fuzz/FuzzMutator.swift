@@ -13,7 +13,8 @@ struct FuzzMutator: Sendable {
         self.seed = name.utf8.reduce(seed) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 as UInt64 }
     }
 
-    /// Returns an input. The first numbers give the inputs of the corpus unchanged, all others give mutations of them.
+    /// Returns an input. The first numbers give the inputs of the corpus unchanged. All other numbers give mutations of
+    /// these inputs.
     func input(_ number: Int) -> [UInt8] {
         if number < corpus.count { return corpus[number] }
         var random = SeededGenerator(seed: seed &+ UInt64(number) &* 0xD134_2543_DE82_EF95 as UInt64)

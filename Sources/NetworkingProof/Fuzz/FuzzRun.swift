@@ -44,7 +44,7 @@ final class FuzzRun: @unchecked Sendable {  // because only one thread uses it, 
     private func violation(by input: [UInt8], since started: ContinuousClock.Instant) -> String? {
         if let violation = target.violation(by: input) { return violation }
         guard ContinuousClock.now - started > .seconds(FuzzRun.limit) else { return nil }
-        // The machine may have been busy: the input counts as slow if it is slow every time.
+        // The machine may have been busy. The input counts as slow only if three further runs are also slow.
         for _ in 0..<3 where !isSlow(input) { return nil }
         return "an input takes more than \(FuzzRun.limit) s"
     }
@@ -67,7 +67,8 @@ final class FuzzRun: @unchecked Sendable {  // because only one thread uses it, 
             ])
     }
 
-    /// Removes bytes while the shorter input is still a violation: halves first, single bytes last.
+    /// Removes pieces of the input, if the shorter input is still a violation. The first pieces are halves, and the
+    /// last pieces are single bytes.
     private func minimized(_ input: [UInt8], _ isViolation: ([UInt8]) -> Bool) -> [UInt8] {
         var input = input
         var size = input.count / 2

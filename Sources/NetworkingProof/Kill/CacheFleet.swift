@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// Processes that share a cache on disk, and the responses that must be stored after each of them was killed.
+/// Processes that share a cache on disk, and the responses that must be stored after a process was killed.
 final class CacheFleet {
     private let folder: URL
     private var workers: [WorkerProcess] = []
@@ -34,7 +34,7 @@ final class CacheFleet {
     /// Kills a process, checks what it has stored, and starts another one.
     func replace(_ index: Int) async throws {
         let worker = workers[index]
-        // A process that has not begun yet has nothing to lose.
+        // The process is killed after its first step, because before this step it has stored nothing.
         let end = ContinuousClock.now + .seconds(10)
         while size(of: log(worker.name)) == 0, ContinuousClock.now < end { try await Task.sleep(for: .milliseconds(2)) }
         if !worker.isRunning { violations.append("\(worker.name) ended by itself") }

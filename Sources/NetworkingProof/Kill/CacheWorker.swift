@@ -51,7 +51,7 @@ struct CacheWorker: Sendable {
             return note("removed", path, 0)
         }
         let version = server.next(path)
-        // Large bodies are streamed into the cache.
+        // In every fifth step, the body is streamed into the cache.
         if step % 5 == 0 {
             let body = try await service.request(.get(EndpointPath(verbatim: path)), as: .stream, with: .reloading)
             for try await _ in body {}

@@ -3,7 +3,7 @@ import Networking
 import NetworkingTesting
 
 /// At random moments, kills processes that share a token, or a cache on disk. Checks that the other processes find a
-/// correct token and that every call ends; and that the cache has no wrong byte and has lost nothing.
+/// correct token, that every call ends, and that the cache contains each stored response with the correct bytes.
 struct KillCheck: Check {
     let name = "kill"
     let parts = ["token-file", "etcd", "cache"]
@@ -62,7 +62,7 @@ struct KillCheck: Check {
         let isIdle = fleet.steps < kills
         report.end(
             "kill cache", since: begun, "\(kills) kills of \(fleet.size) processes after \(fleet.steps) steps",
-            violations: fleet.violations + (isIdle ? ["the processes have done too little"] : []))
+            violations: fleet.violations + (isIdle ? ["expected at least \(kills) steps"] : []))
     }
 
     /// Refuses the token five times a second, kills a process every two seconds, and restarts etcd once.

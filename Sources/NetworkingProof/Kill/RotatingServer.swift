@@ -33,7 +33,7 @@ final class RotatingServer: @unchecked Sendable {  // because of the lock around
 
     var violations: [String] { lock.withLock { faults } }
 
-    /// Returns a violation if fewer tokens were issued than expected, because the run has then shown nothing.
+    /// Returns a violation if the server issued fewer tokens than expected. A run with few refreshes shows nothing.
     func idleness(atLeast count: Int) -> [String] {
         lock.withLock { issued < count ? ["only \(issued) refreshes, expected \(count)"] : [] }
     }

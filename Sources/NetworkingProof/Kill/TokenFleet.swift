@@ -21,7 +21,7 @@ final class TokenFleet {
         for _ in 0..<size { workers.append(try start()) }
     }
 
-    /// Kills a process, checks the store that it leaves, and starts another process.
+    /// Kills a process, checks the store, and starts another process.
     func replace(_ index: Int) async throws {
         for worker in workers where !worker.isRunning { server.add("\(worker.name) has ended unexpectedly") }
         server.noteDeath(of: workers[index].name)
@@ -42,7 +42,7 @@ final class TokenFleet {
         return try WorkerProcess("process\(started)", arguments)
     }
 
-    /// Checks that the store has a complete token after the kill of any process.
+    /// Checks that the store contains a complete token.
     private func look() async {
         do {
             if try await store.load() == nil { server.add("the token is missing") }

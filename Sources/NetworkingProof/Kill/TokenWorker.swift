@@ -2,7 +2,7 @@ import Foundation
 import Networking
 
 /// One of several processes that share a session. It sends authorized requests until it is killed or its input ends.
-/// After the end of its input it completes the calls in progress.
+/// When its input ends, it completes the calls in progress.
 struct TokenWorker: Sendable {
     private let name: String
     private let service: NetworkService

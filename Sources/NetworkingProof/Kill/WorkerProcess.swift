@@ -19,7 +19,7 @@ final class WorkerProcess {
 
     /// Closes the input of the process, and waits up to 30 seconds until it has completed its calls and ended.
     ///
-    /// - Returns: Whether it ended in that time with exit status 0.
+    /// - Returns: Whether the process ended in that time with exit status 0.
     func finish() -> Bool {
         input.fileHandleForWriting.closeFile()
         let end = ContinuousClock.now + .seconds(30)

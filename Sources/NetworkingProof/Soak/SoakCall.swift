@@ -10,7 +10,7 @@ enum SoakCall: Int, CaseIterable, Sendable {
         let description: String
     }
 
-    /// Makes the call and checks its end.
+    /// Makes the call, and checks its outcome.
     ///
     /// - Parameters:
     ///   - number: A number that is different for each call.

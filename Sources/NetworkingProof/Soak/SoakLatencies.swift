@@ -1,13 +1,14 @@
 import Foundation
 
-/// A histogram of the latencies, in constant memory. Each class is an eighth of a power of two wide, about 9 %.
+/// A histogram of the latencies, in constant memory. Each class spans an eighth of a power of two: its upper bound is
+/// about 9 % above its lower bound.
 struct SoakLatencies: Sendable {
     private var counts = Array(repeating: 0, count: 256)
     private(set) var timed = 0
     /// The number of all calls, including the calls whose latency does not count.
     private(set) var calls = 0
 
-    /// - Parameter latency: Nil if it does not count.
+    /// - Parameter latency: Nil if the latency of the call does not count.
     mutating func add(_ latency: Duration?) {
         calls += 1
         guard let latency else { return }
@@ -16,7 +17,7 @@ struct SoakLatencies: Sendable {
         timed += 1
     }
 
-    /// The latency that this share of the calls did not exceed, in microseconds.
+    /// Returns the latency in microseconds that this share of the calls did not exceed.
     func percentile(_ share: Double) -> Int {
         var left = Int((Double(timed) * share).rounded(.up))
         for (number, count) in counts.enumerated() {
@@ -27,7 +28,7 @@ struct SoakLatencies: Sendable {
     }
 }
 
-/// The measurements of the workers of a soak test since the last window.
+/// The measurements of the workers of a soak test since the end of the last window.
 final class SoakLedger: @unchecked Sendable {  // because of the lock around every variable
     private let lock = NSLock()
     private var latencies = SoakLatencies()

@@ -13,7 +13,8 @@
         private var counted: [SoakWindow] { windows.filter { $0.second > plan.warmUp } }
 
         /// The growth of the lowest resident memory, from the first counted window to the last one. The lowest memory
-        /// of a window contains no calls that happen to be large, but it contains what the allocator retains.
+        /// of a window does not contain large calls that are in progress by chance, but contains the memory that the
+        /// allocator retains.
         var growthKiB: Int {
             guard let first = counted.first, let last = counted.last else { return 0 }
             return last.residentKiB - first.residentKiB
@@ -28,19 +29,23 @@
                 found.append("the resident memory grew by \(growthKiB) KiB, expected below \(plan.growthKiB.grouped)")
             }
             if last.descriptors > first.mostDescriptors {
-                found.append("at least \(last.descriptors) descriptors, at most \(first.mostDescriptors) before")
+                found.append(
+                    "descriptors: at least \(last.descriptors) in the last window, at most "
+                        + "\(first.mostDescriptors) in the first")
             }
             if last.threads > first.mostThreads + plan.threads {
                 found.append(
-                    "at least \(last.threads) threads, at most \(first.mostThreads) before, expected at most "
-                        + "\(plan.threads) more")
+                    "threads: at least \(last.threads) in the last window, at most \(first.mostThreads) in the first, "
+                        + "expected at most \(plan.threads) more")
             }
             if uses.last.descriptors > uses.first.descriptors {
                 found.append(
                     "\(uses.last.descriptors) descriptors after the last call, \(uses.first.descriptors) before the first"
                 )
             }
-            for window in windows where window.calls == 0 { found.append("no call ended before \(window.second) s") }
+            for window in windows where window.calls == 0 {
+                found.append("no call ended in the window that ended at \(window.second) s")
+            }
             return found
         }
     }

@@ -44,7 +44,8 @@
             return result
         }
 
-        /// Returns the resources in use after a first call, which creates the resources that exist once for a process.
+        /// Makes a first call, which creates the resources that exist once for a process. Returns the resources in use
+        /// after this call.
         private func beginning() async throws -> SoakSample {
             do {
                 let service = try service()
@@ -54,7 +55,8 @@
             return .now
         }
 
-        /// Returns the resources in use after the transport has closed its connections, soon after its last use.
+        /// Waits until the transport has closed its connections, which takes a short time. Returns the resources in
+        /// use.
         private func ending(_ first: SoakSample) async throws -> SoakSample {
             for _ in 0..<50 where SoakSample.now.descriptors > first.descriptors {
                 try await Task.sleep(for: .milliseconds(100))
@@ -99,7 +101,8 @@
             }
         }
 
-        /// Returns a service with all policies and its own transport. The connections end with the transport.
+        /// Returns a service with all policies and its own transport. The connections are closed when the transport is
+        /// released.
         private func service() throws -> NetworkService {
             let transport = try CurlTransport()
             let tokens = NetworkService(environment: NetworkEnvironment(baseURL: server)) {

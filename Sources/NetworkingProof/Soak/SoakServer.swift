@@ -8,7 +8,7 @@ final class SoakServer: @unchecked Sendable {  // because of the lock around eve
     private var token = 1
     /// The time at which the current token was issued.
     private var changed = ContinuousClock.now
-    /// The number of requests accepted since then.
+    /// The number of requests that were accepted since the current token was issued.
     private var accepted = 0
     private let server: LoopbackServer
 
@@ -49,8 +49,9 @@ final class SoakServer: @unchecked Sendable {  // because of the lock around eve
 
     private var currentToken: String { lock.withLock { "\(token)" } }
 
-    /// Responds with the item if the request carries the current or the previous token. The current token changes after
-    /// a second and 200 accepted requests. Therefore no call is refused twice, even on a slow machine.
+    /// Responds with the item if the request carries the current or the previous token. The current token changes when
+    /// it is at least a second old and 200 requests were accepted. Therefore no call is refused twice, even on a slow
+    /// machine.
     private func item(authorization: String?) -> LoopbackResponse {
         let isCurrent = lock.withLock {
             if accepted >= 200, ContinuousClock.now - changed > .seconds(1) {

@@ -1,7 +1,7 @@
 #if os(Linux)
     import Foundation
 
-    /// The measurements of some seconds: the lowest and the highest use, and the latencies.
+    /// The measurements of one period: the lowest and the highest use of resources, and the latencies.
     struct SoakWindow: Encodable, Sendable {
         let check = "soak"
         /// The second at which the window ended.

@@ -27,7 +27,7 @@ struct ChainCheck: Check {
         report.end(
             "chains", since: begun,
             "\(rounds.grouped) rounds in \(long.formatted(.number.precision(.fractionLength(1)))) s, "
-                + "\(ratio.formatted(.number.precision(.fractionLength(1)))) times as long as a tenth of them",
+                + "\(ratio.formatted(.number.precision(.fractionLength(1)))) times as long as a tenth of the rounds",
             violations: ratio < 30 ? [] : ["the time is not linear: \(ratio) times that of a tenth of the rounds"])
     }
 

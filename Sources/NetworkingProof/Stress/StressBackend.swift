@@ -57,7 +57,8 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
         return parts.count == 2 ? (parts[0], parts[1]) : nil
     }
 
-    /// Returns "open" for a path that needs no token, otherwise the number of the token's user, or an error.
+    /// Returns "open" if the path needs no token. For any other path, returns the number of the token's user, or the
+    /// status 401. A random part of the requests fails.
     func item(at path: String, authorization: String?) -> Answer {
         let token = authorization.flatMap { Self.parts(of: $0.dropFirst("Bearer ".count)) }
         return lock.withLock {

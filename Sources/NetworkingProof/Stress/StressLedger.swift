@@ -1,11 +1,11 @@
 import Foundation
 import Networking
 
-/// A record of each call of a round, independent of the library: the user at its start, the users of the tokens it has
-/// carried, and how often it has ended.
+/// Records the calls of a round, without the library: the user when a call begins, the users whose tokens the call
+/// carries, and the number of times that the call ends.
 final class StressLedger: RequestObserver, @unchecked Sendable {  // because of its lock
     private struct Entry {
-        /// The user when the library read the endpoint, and the user when it had bound the call to a session.
+        /// The user when the library read the endpoint, and the user when the library had bound the call to a session.
         var read: Int??
         var begun: Int??
         var carried: Set<Int> = []
@@ -51,7 +51,7 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
         lock.withLock { if entries[call]?.read == nil { entries[call]?.read = user } }
     }
 
-    /// Records the end of a call. If the call succeeded, `seen` is the body of its response, otherwise nil.
+    /// Records the end of a call. `seen` is the body of the response if the call succeeded, and nil if the call failed.
     func end(_ call: Int, as seen: String?) {
         lock.withLock {
             entries[call]?.ends += 1
@@ -82,7 +82,7 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
         lock.withLock { faults.append(fault) }
     }
 
-    /// Runs a refresh, and records a violation if another one is in progress.
+    /// Runs a refresh, and records a violation if another refresh is in progress.
     func refresh<Value: Sendable>(_ body: () async throws -> Value) async rethrows -> Value {
         lock.withLock {
             refreshing += 1
@@ -112,7 +112,7 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
         }
     }
 
-    /// Checks all calls after the last one has ended.
+    /// Checks the records of all calls after all calls have ended.
     func close() {
         lock.withLock {
             for (id, entry) in entries {
@@ -122,7 +122,7 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
                 }
                 if entry.carried.count > 1 { faults.append("call \(id) carried tokens of the users \(entry.carried)") }
             }
-            if refreshing != 0 { faults.append("\(refreshing) refreshes are left") }
+            if refreshing != 0 { faults.append("\(refreshing) refreshes have not ended") }
         }
     }
 }

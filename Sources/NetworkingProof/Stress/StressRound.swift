@@ -2,7 +2,8 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// Up to 20,000 calls of 200 workers on services that share a session. Checks at the end that no state is left.
+/// Up to 20,000 calls of 200 workers on services that share a session. At the end, the round checks that no call,
+/// permit or refresh is left.
 struct StressRound: Sendable {
     static let workers = 200
 

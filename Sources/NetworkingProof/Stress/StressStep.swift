@@ -2,7 +2,8 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// One call of a worker, made in one of several ways (awaited, as a task, with callbacks), and its disturbances.
+/// One call of a worker, which is awaited, made as a task, or made with callbacks. Before the call, the user or the
+/// token may change. During the call, it may be cancelled.
 struct StressStep: Sendable {
     private let round: StressRound
     private let service: NetworkService

@@ -129,7 +129,7 @@ extension Loopback {
             // snippet.end
         }
 
-        @Test("A stub counts what is uploaded")
+        @Test("A call to a stub reports the progress of its upload")
         func stubbedUpload() async throws {
             stub.on(.post, "/photos", .status(.noContent))
             let scratch = try Scratch()

@@ -154,7 +154,7 @@ extension Loopback {
             #expect(try await search("sw", with: service) == ["q=sw"])
             do {
                 _ = try await early
-                #expect(Bool(false), "the first search was not overtaken")
+                #expect(Bool(false), "the second search did not replace the first search")
             } catch { #expect(error as? GeneralRequestError == .cancelled) }
         }
 

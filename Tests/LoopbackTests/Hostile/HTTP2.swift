@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes HTTP/2 frames (RFC 9113), valid or not, and parses a client's frames far enough to find its requests.
+/// Writes valid and invalid HTTP/2 frames (RFC 9113), and finds the requests in the frames of a client.
 enum HTTP2 {
     static let preface = Data("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
@@ -68,7 +68,8 @@ enum HTTP2 {
     /// Returns a complete response.
     static func hello(on stream: UInt32 = 1) -> Data { headers(on: stream) + data(on: stream) }
 
-    /// Encodes fields with HPACK: each is a literal, not indexed, not Huffman coded (RFC 7541 section 6.2.2).
+    /// Encodes fields with HPACK. Each field is a literal without indexing and without Huffman coding (RFC 7541 section
+    /// 6.2.2).
     static func block(_ fields: [(String, String)]) -> Data {
         fields.reduce(into: Data()) { $0 += [0] + text($1.0) + text($1.1) }
     }

@@ -12,7 +12,8 @@ extension HostileCase {
         ]
     }
 
-    /// Refused streams and similar cases. A request that was not processed may be repeated, with any method.
+    /// Refused streams and similar cases. If the server has not processed a request, the client may repeat the request,
+    /// whatever its method is.
     static let http2Refusals: [HostileCase] = [
         repeated("REFUSED_STREAM", HTTP2.reset(7), .get), repeated("REFUSED_STREAM to POST", HTTP2.reset(7), post),
         repeated("GOAWAY with last stream 0", HTTP2.goAway(last: 0), .get),

@@ -25,7 +25,8 @@ extension HostileCase {
         frames("RST_STREAM on stream 0", HTTP2.reset(8, on: 0), .violation),
         frames("RST_STREAM on an idle stream", HTTP2.reset(8, on: 9), .violation),
         frames("RST_STREAM of 3 bytes", HTTP2.frame(.reset, Data(count: 3)), .violation),
-        // RFC 9113 section 8.4: forbidden after the server has acknowledged that the client disables server push.
+        // The client disables server push. After the server has acknowledged this setting, RFC 9113 section 8.4 forbids
+        // PUSH_PROMISE.
         frames("PUSH_PROMISE", settings(.acknowledgement) + pushed, .violation),
         frames("PUSH_PROMISE before the acknowledgement", pushed, .either(.hello, .violation)),
         frames("PUSH_PROMISE on stream 0", HTTP2.frame(.pushPromise, .endHeaders, on: 0, HTTP2.bytes(2)), .violation),

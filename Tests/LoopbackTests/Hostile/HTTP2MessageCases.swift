@@ -100,7 +100,8 @@ extension HostileCase {
         http2("HPACK: \(name)", HTTP2.frame(.headers, .endHeaders, block) + HTTP2.data(), expected)
     }
 
-    /// Returns a block with a field of 4,000 bytes, which is added to the table and then referenced by its index.
+    /// Returns a block that adds a field of 4,000 bytes to the table, and then references the field `count` times by
+    /// its index.
     private static func indexed(_ count: Int) -> Data {
         Data([0x88, 0x40, 0x01, 0x78, 0x7F, 0xA1, 0x1E]) + Data(long(4_000).utf8) + Data(repeating: 0xBE, count: count)
     }

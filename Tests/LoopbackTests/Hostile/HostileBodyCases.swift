@@ -39,7 +39,7 @@ extension HostileCase {
             "endless 100",
             [.readHead, .flood(Data(String(repeating: continueHead, count: 2_000).utf8), upTo: 4 << 20), .drain],
             .either(.tooLarge, .idle)
-        ).on(.urlSessionOnLinux, .either(.tooLarge, .idle, .malformed), because: "one code: too large and malformed"),
+        ).on(.urlSessionOnLinux, .either(.tooLarge, .idle, .malformed), because: "one error code for both kinds"),
         HostileCase(
             "eight times 100, every 100 ms, then silence",
             [.readHead] + Array(repeating: [.text(continueHead), .pause(milliseconds: 100)], count: 8).flatMap(\.self)
@@ -80,7 +80,8 @@ extension HostileCase {
 
     static let early: [HostileCase] = [
         upload("413, then a half-close", [.text(large), .closeWriting, .drain], .response(413, "large")),
-        // Unread bytes turn the close into a reset, which may overtake the response.
+        // If the server closes a connection with unread bytes, the client receives a reset, possibly before the
+        // response.
         upload("413, then a close", [.text(large)], .either(.response(413, "large"), .lostBeforeHead, .lostAfterHead)),
         upload("413, then nothing read", [.text(large), .ignore], .response(413, "large")).stalling,
         upload("413, then everything read", [.text(large), .drain], .response(413, "large")),

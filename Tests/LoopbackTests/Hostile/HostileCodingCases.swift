@@ -18,7 +18,8 @@ enum Coded {
     static let brotliBomb = bytes("W5+GAUACIB4LJMsvAA==")
     static let zstdBomb = bytes("KLUv/QRoTQAACAABAJyGORAC2yNO8w==")
 
-    /// 100,000 empty gzip members, compressed twice more: 2 MB after two decodings, and no bytes after the third.
+    /// 100,000 empty gzip members, compressed two more times. Two decodings result in 2 MB, and the third decoding
+    /// results in no bytes.
     static let emptyBomb = bytes(
         "H4sIAAAAAAAC/5Pv5mAAAab/b09s5GVQ4GAwaOqOLzBw95apObQleXV5TGWYzdM5xecsn48S"
             + "o8QoMUqMEqPEKDFKjBKjxCgxSowSo8QoMUqMEqPE0Cd2rs9nuFVh7t7QIscAACO2+jcdEwAA")
@@ -51,7 +52,7 @@ extension HostileCase {
             "gzip truncated together with its framing",
             .reply(response("gzip", Gzip.hello).dropLast(12), then: .close), .truncated),
         HostileCase(
-            "gzip that ends with the connection",
+            "gzip without a length, then a close",
             .reply(Data.head(["Content-Encoding: gzip"]) + Gzip.hello, then: .close), .unpacked),
     ]
 
@@ -122,7 +123,7 @@ extension HostileCase {
         }
     }.map(\.decodedByFoundation)
 
-    /// The libcurl inside Foundation always decodes the body, and Foundation does not report the fault.
+    /// The libcurl inside Foundation always decodes the body, and Foundation does not report decoding errors.
     private var decodedByFoundation: HostileCase {
         on(.urlSessionOnLinux, .either(.status(200), .undecodable, .malformed), because: "L30")
     }

@@ -91,7 +91,8 @@ extension HostileCase {
         HostileCase("a close after the request", [.readHead], .lostBeforeHead),
         HostileCase("a reset after the request", [.readHead, .reset], .lostBeforeHead),
         HostileCase("a close 50 ms after the request", [.readHead, .pause(milliseconds: 50)], .lostBeforeHead),
-        // RFC 9112 section 9.2 also applies here, but on a new connection the client cannot know when bytes were sent.
+        // RFC 9112 section 9.2 also applies here, but on a new connection the client cannot know when the server sent
+        // the bytes.
         HostileCase(
             "a response before the request", [.text(.hello), .drain], .either(.hello, .lostBeforeHead, .malformed)),
         HostileCase(

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// Responses that are cut off after each of their bytes, with a close and with a reset.
+/// Truncated responses. The server closes or resets the connection after each byte of a response.
 extension HostileCase {
     static let closedInsideHead = (0..<head.count).map { count in
         cut("head", head, to: count, by: .close, .lostBeforeHead).onFoundation(after: count)
@@ -15,7 +15,8 @@ extension HostileCase {
 
     static let resetInsideBody = (0..<5).map { cut("body", body, to: head.count + $0, by: .reset, .lostAfterHead) }
 
-    /// The last chunk is `0` with its line end. A client may accept or reject a body without the empty line after it.
+    /// The last chunk is `0` and a line end. If the empty line after the last chunk is missing, a client may accept or
+    /// reject the body.
     static let closedInsideChunks = (0..<chunks.count).map { count in
         cut(
             "chunks", Data.head(["Transfer-Encoding: chunked"]) + chunks, to: chunkedHead.count + count, by: .close,

@@ -3,7 +3,8 @@ import Networking
 
 /// Header fields (RFC 9112 section 5, RFC 9110 section 5).
 extension HostileCase {
-    /// Whitespace between the status line and the first field (RFC 9112 section 2.2: reject, or skip these lines).
+    /// Whitespace between the status line and the first field. According to RFC 9112 section 2.2, a client rejects the
+    /// response, or skips these lines.
     ///
     /// On a handle that was used before, libcurl 7.84 to 8.0 writes to freed memory when it receives such a line. The
     /// engine avoids this fault: each attempt has a new handle (`CurlFault.reusedHandles`).

@@ -28,8 +28,8 @@ extension HostileCase {
         flood("long fields", "HTTP/1.1 200 OK\r\n", "X: \(long(2_000))\r\n"),
         flood("field", "HTTP/1.1 200 OK\r\nX: ", "vvvvvvvvvv"),
         flood("name", "HTTP/1.1 200 OK\r\n", "vvvvvvvvvv"),
-        // The lines are long, because libcurl copies the whole field for each line if the memory cannot grow in place
-        // (as under a sanitizer).
+        // The lines are long, so that the field has few lines. If the memory cannot grow in place, as under a
+        // sanitizer, libcurl copies the whole field for each line.
         flood("folded field", "HTTP/1.1 200 OK\r\nX: v\r\n", "  \(long(500))\r\n"),
         flood("reason", "HTTP/1.1 200 ", "vvvvvvvvvv"),
     ]

@@ -38,7 +38,7 @@ indirect enum HostileOutcome: Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether the presence of a response in the error agrees with the error's kind.
+    /// Whether the error contains a response, or contains no response, as its kind requires.
     private static func isConsistent(_ error: NetworkError) -> Bool {
         switch error.kind {
         case .connectionLostBeforeHead: error.response == nil

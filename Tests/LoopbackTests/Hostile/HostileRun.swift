@@ -9,7 +9,7 @@ struct HostileRun: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { "\(engine): \(hostile.name)" }
 
-    /// Returns a run for each case on each engine on which the case is safe.
+    /// Returns a run for each case and each engine, if the case is safe on the engine.
     static func all(_ cases: [HostileCase], on engines: [Engine] = Engine.allCases) -> [HostileRun] {
         #if os(Linux)
             // Foundation with a libcurl before 7.87 crashes in more cases than are listed.

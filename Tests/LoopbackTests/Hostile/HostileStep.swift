@@ -43,7 +43,8 @@ extension [HostileStep] {
         case reset
 
         /// The steps after HTTP/2 frames. A close first discards the bytes that the client still sends, because unread
-        /// bytes would turn it into a reset. A reset first waits, so that the client can read the preceding bytes.
+        /// bytes would turn the close into a reset. A reset first waits, so that the client can read the preceding
+        /// bytes.
         var http2Steps: [HostileStep] {
             switch self {
             case .hold: [.drain]

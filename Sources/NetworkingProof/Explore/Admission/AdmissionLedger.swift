@@ -34,7 +34,7 @@ final class AdmissionLedger: @unchecked Sendable {  // because one thread at a t
         if !isTrue { faults.append("\(rule.prefix { $0 != "(" }): \(text)") }
     }
 
-    /// The number of permits of a limit that are held or reserved, for one host or for all.
+    /// The number of permits of a limit that are held or reserved, for one host or for all hosts.
     func used(_ limit: Int, host: Int? = nil) -> Int {
         callers.indices.filter {
             entries[limit][$0].position.rawValue >= Position.reserved.rawValue
@@ -103,7 +103,8 @@ extension AdmissionLedger {
             "limit \(limit + 1) has admitted \(used(limit)) calls")
     }
 
-    /// A freed permit goes to the caller with the most urgent priority. Among equals, the longest wait decides.
+    /// A freed permit goes to the caller with the most urgent priority. If several callers have this priority, the
+    /// permit goes to the caller that has waited longest.
     func theOldestOfTheMostUrgentIsNext(_ next: [Int], _ expected: Int?) {
         expect(
             next == (expected.map { [$0] } ?? []),
@@ -121,7 +122,7 @@ extension AdmissionLedger {
     /// While a caller waits for a limit, the caller holds permits only of earlier limits in the fixed order.
     func limitsAreReservedInOrder(_ caller: Int, _ limit: Int) {
         let later = limits.indices.filter { $0 > limit && entries[$0][caller].position == .holding }
-        expect(later.isEmpty, "call \(caller + 1) waits for limit \(limit + 1) and holds another one")
+        expect(later.isEmpty, "call \(caller + 1) waits for limit \(limit + 1) and holds a permit of a later limit")
     }
 
     /// A caller that waits at a gate holds no permit.
@@ -145,15 +146,16 @@ extension AdmissionLedger {
     /// The limit counts the permits that are held or reserved, and the callers that wait.
     func theLimitCountsWhatIsHeld(_ limit: Int, _ real: ConcurrencyLimit) {
         expect(
-            real.activeCount == used(limit), "limit \(limit + 1) counts \(real.activeCount) permits of \(used(limit))")
+            real.activeCount == used(limit),
+            "limit \(limit + 1) counts \(real.activeCount) permits, expected \(used(limit))")
         let waiting = callers.indices.filter { entries[limit][$0].position == .waiting }
         let queue = queue(limit)
         expect(
             (queue.count...waiting.count).contains(real.waiterCount),
-            "limit \(limit + 1) counts \(real.waiterCount) waiters of \(waiting.count)")
+            "limit \(limit + 1) counts \(real.waiterCount) waiters, expected \(queue.count) to \(waiting.count)")
     }
 
-    /// When all calls have ended, the limit is as it was before.
+    /// When all calls have ended, the limit counts no permits and no waiters.
     func nothingIsLost(_ limit: Int, _ real: ConcurrencyLimit) {
         expect(
             real.activeCount == 0 && real.waiterCount == 0 && real.contents.active.isEmpty,

@@ -50,7 +50,8 @@ final class RecordedLimit: StagedAdmissionPolicy, @unchecked Sendable {  // beca
     }
 }
 
-/// A policy that admits every request, or none.
+/// A policy that the exploration opens and closes. An open gate admits every request. At a closed gate, every request
+/// waits.
 final class ManualGate: AdmissionPolicy, @unchecked Sendable {  // because one thread at a time uses it
     var isOpen = true
     private var waiters: [Int: CheckedContinuation<Void, any Error>] = [:]

@@ -1,7 +1,7 @@
 import Networking
 
-// The bytes that distinguish two states. Arrivals and the numbers of the library are written as ranks, and the calls
-// are sorted by their bytes.
+// The bytes that distinguish two states. Arrivals, and the numbers that the library gives to waiting requests, are
+// written as ranks. The calls are sorted by their bytes.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 extension LiveAdmission {
     func write(to key: inout StateKey) {
@@ -49,7 +49,8 @@ extension LiveAdmission {
         number.flatMap { numbers.firstIndex(of: $0) }.map { UInt8($0 + 1) } ?? 0
     }
 
-    /// The noted candidates that may still be valid. Of equal candidates, at most two are included.
+    /// The candidates of a limit that may still be valid. If several candidates are equal, at most two of them are
+    /// included.
     private func candidates(_ contents: ConcurrencyLimit.Contents, _ numbers: [UInt64]) -> [UInt8] {
         let known = contents.candidates.filter { numbers.contains($0.number) }
         var bytes: [[UInt8]] = []

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// A call that enters and leaves real limits and a gate. The explorer runs it to its next wait.
+/// A call that enters and leaves real limits and a gate. The explorer runs the call to its next suspension point.
 @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
 final class ManualCall: @unchecked Sendable {  // because one thread at a time uses it
     let executor = ManualExecutor()
@@ -138,7 +138,7 @@ final class LiveAdmission: LiveSystem {
         call.executor.run()
     }
 
-    /// Resets a call that ended without a permit, because it was cancelled.
+    /// Resets a call that was cancelled and has ended without a permit.
     private func finish(_ index: Int) {
         guard calls[index].hasFailed else { return }
         reset(index)
@@ -188,7 +188,7 @@ final class LiveAdmission: LiveSystem {
 }
 
 extension ExploreCheck {
-    /// The calls that wait for limits.
+    /// The states of limits, and of the calls that wait for them.
     static var admissions: [ExplorePart] {
         guard #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) else { return [] }
         return [

@@ -8,7 +8,7 @@ final class ManualExecutor: TaskExecutor, @unchecked Sendable {  // because only
 
     func enqueue(_ job: consuming ExecutorJob) { jobs.append(UnownedJob(job)) }
 
-    /// Runs the task to its next wait.
+    /// Runs the task to its next suspension point.
     func run() {
         if isReady { jobs.removeFirst().runSynchronously(on: asUnownedTaskExecutor()) }
     }

@@ -1,6 +1,6 @@
 import Networking
 
-// The moves, each with the rules that it must keep. The name of a rule is the name of its function.
+// The moves, and the rules that are checked after each move. The name of a rule is the name of its function.
 extension CircuitWorld {
     private mutating func expect(_ isTrue: Bool, _ text: String, rule: String = #function) {
         if !isTrue { faults.append("\(rule.prefix { $0 != "(" }): \(text)") }
@@ -33,7 +33,7 @@ extension CircuitWorld {
         }
     }
 
-    /// Until the pause is over, every call is refused, and its error contains the rest of the pause.
+    /// Until the pause is over, every call is refused. The refusal contains the time until the end of the pause.
     private mutating func anOpenCircuitRefuses(_ answer: CircuitMachine.Answer) {
         guard case .open(let until) = phase, now < until else { return }
         expect(
@@ -41,7 +41,7 @@ extension CircuitWorld {
             "a call \(until - now) slices before the end of the pause gets \(answer)")
     }
 
-    /// After the pause, one call is sent, and the others are refused until it has ended.
+    /// After the pause, one call is admitted as a probe. All other calls are refused until the probe has ended.
     private mutating func oneProbeAtATime(_ answer: CircuitMachine.Answer) {
         let isReady: Bool
         switch phase {
@@ -57,7 +57,8 @@ extension CircuitWorld {
         if phase == .closed { expect(answer == .pass, "a closed circuit returns \(answer)") }
     }
 
-    /// The outcome of a probe closes or opens the circuit. A probe without a judgement is followed by another probe.
+    /// The outcome of a probe closes or opens the circuit. If a probe ends without a judgement, the next call is a
+    /// probe.
     private mutating func aProbeDecides(_ judgement: CircuitMachine.Judgement) {
         switch judgement {
         case .success:
@@ -68,7 +69,7 @@ extension CircuitWorld {
             phase = .open(until: now + options.pause)
             expect(machine.phase == .open(until: time + .milliseconds(options.pause)), "the pause does not begin again")
         case .neither:
-            expect(machine.phase == .halfOpen(isProbing: false), "a probe without a judgement decides")
+            expect(machine.phase == .halfOpen(isProbing: false), "a probe without a judgement changes the phase")
         }
         aClosingCircuitForgets()
     }
@@ -76,7 +77,7 @@ extension CircuitWorld {
     /// Failures before the circuit opened do not count after it has closed.
     private mutating func aClosingCircuitForgets() {
         guard phase == .closed else { return }
-        expect(machine.counts.allSatisfy { $0.calls == 0 }, "a circuit closes with counts")
+        expect(machine.counts.allSatisfy { $0.calls == 0 }, "a closed circuit still counts earlier calls")
     }
 
     /// A call that was in progress when the circuit opened changes nothing when it ends.
@@ -84,7 +85,7 @@ extension CircuitWorld {
         let isSame =
             machine.phase == before.phase
             && machine.counts.map(\.calls).reduce(0, +) == before.counts.map(\.calls).reduce(0, +)
-        expect(isSame, "the outcome of an earlier call counts")
+        expect(isSame, "the outcome of a call from before the opening counts")
     }
 
     /// A failure opens the circuit if the window contains enough calls, and enough of them have failed.
@@ -102,12 +103,12 @@ extension CircuitWorld {
         running[.current] = nil
     }
 
-    /// A circuit without a probe in progress admits a call again, at the latest after the pause.
+    /// If no probe is in progress, the circuit admits a call after the pause, or earlier.
     mutating func aRefusedCircuitBecomesReady() {
         guard phase != .closed, running[.probe, default: []].isEmpty else { return }
         var later = machine
         if case .refuse = later.enter(at: time + .milliseconds(options.pause)) {
-            expect(false, "no call is admitted after another pause")
+            expect(false, "a call is refused after a whole pause")
         }
     }
 

@@ -1,13 +1,13 @@
 import Networking
 
-/// A circuit machine with calls whose outcomes arrive in any order, and the facts that its rules need.
+/// A circuit machine, calls whose outcomes arrive in any order, and the facts that the rules need.
 struct CircuitWorld: World {
     struct Options: Sendable {
         var calls = 3
         var minimumCalls = 2
         /// The pause, in slices of the window. The window has 10 slices.
         var pause: Int64 = 3
-        /// The number of outcomes in the window after which no call begins.
+        /// While the window contains this number of outcomes, no call begins.
         var outcomes = 4
     }
 
@@ -40,7 +40,7 @@ struct CircuitWorld: World {
         case halfOpen
     }
 
-    /// An outcome that counts since the circuit closed.
+    /// An outcome that has arrived since the circuit closed, and that the circuit counts.
     struct Counted: Sendable {
         let slice: Int64
         let isFailure: Bool

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-// The moves, each with the rules that it must keep. The name of a rule is the name of its function.
+// The moves, and the rules that are checked after each move. The name of a rule is the name of its function.
 extension StreamWorld {
     private mutating func expect(_ isTrue: Bool, _ text: String, rule: String = #function) {
         if !isTrue { faults.append("\(rule.prefix { $0 != "(" }): \(text)") }
@@ -57,7 +57,7 @@ extension StreamWorld {
         }
     }
 
-    /// A connection resumes after the last id that an empty line has put into effect.
+    /// A connection resumes after the last id. An id takes effect at the next empty line.
     mutating func resumesAfterTheLastEvent() {
         expect(machine.lastEventID == id, "the id is \(machine.lastEventID), not \(id)")
     }
@@ -68,7 +68,7 @@ extension StreamWorld {
         close(step)
     }
 
-    /// A call ends with its response, unless it may always be repeated.
+    /// The stream ends when the response ends, unless the call may always be repeated.
     private mutating func aPostEndsWithItsResponse(_ step: EventStreamMachine.Step) {
         if options.repetition != .always { expect(step == .end, "the end leads to \(step)") }
     }
@@ -90,8 +90,8 @@ extension StreamWorld {
         if failures > options.maximumFailures { expect(step == .fail, "failure \(failures) leads to \(step)") }
     }
 
-    /// The server sets the delay, otherwise the app. The delay doubles with each connection without an event, up to a
-    /// factor of 32. Negative delays and delays of centuries are legal.
+    /// If the server has sent a delay, it replaces the delay of the app. The delay doubles with each connection without
+    /// an event, up to a factor of 32. Negative delays and delays of centuries are allowed.
     private mutating func waitsLongerWithoutEvents(_ step: EventStreamMachine.Step) {
         retry = newRetry ?? retry
         let (delay, factor) = (retry ?? options.delay, 1 << min(reconnections, 5))

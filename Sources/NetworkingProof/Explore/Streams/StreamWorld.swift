@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// A stream of events with a server that sends events, ids and delays, and ends its responses in every way.
+/// A stream of events. The server sends events, ids and delays. Its response may end or fail at any time.
 struct StreamWorld: World {
     struct Options: Sendable {
         var repetition = EventStreamMachine.Repetition.always
@@ -24,7 +24,7 @@ struct StreamWorld: World {
             switch self {
             case .open: "a connection is opened"
             case .openWithNoContent: "the server responds with 204"
-            case .fail(let isRetryable): "the connection fails, \(isRetryable ? "retryable" : "for good")"
+            case .fail(let isRetryable): "the connection fails, \(isRetryable ? "retryable" : "not retryable")"
             case .send(let text): "the server sends \(text.debugDescription)"
             case .end: "the response ends"
             }
@@ -35,8 +35,8 @@ struct StreamWorld: World {
     var machine: EventStreamMachine
     /// The parser of the open connection.
     var parser: ServerSentEventParser?
-    // The facts of the rules, recorded without the machine.
-    /// The id that an empty line has put into effect, and the id that the open connection has sent since then.
+    // The facts that the rules need. They are recorded without the machine.
+    /// `id` is in effect. The open connection has sent `newID`, which takes effect at the next empty line.
     var id: String
     var newID: String?
     var hasData = false
@@ -82,7 +82,7 @@ struct StreamWorld: World {
         return faults
     }
 
-    /// Lets the machine decide, with the data of the open connection.
+    /// Returns the decision of the machine. The machine gets the id and the delay of the open connection.
     mutating func step(_ outcome: EventStreamMachine.Outcome) -> EventStreamMachine.Step {
         machine.step(after: outcome, id: parser?.lastEventID, retry: parser?.retry)
     }
@@ -103,7 +103,7 @@ struct StreamWorld: World {
 }
 
 extension ExploreCheck {
-    /// The decisions of event streams, and of calls after failed connections.
+    /// The states of event streams whose calls may be repeated always, only after a failure, or never.
     static var streams: [ExplorePart] {
         let longest = Duration.seconds(Int64.max)
         var worlds: [StreamWorld.Options] = [

@@ -8,7 +8,7 @@ struct StoredFields: Sendable {
         case none, malformed
         case some(Int64)
 
-        /// The argument in a field; nil if the directive is absent.
+        /// The text in the response; nil if the directive or the field is absent.
         var text: String? {
             switch self {
             case .none: nil
@@ -35,7 +35,7 @@ struct StoredFields: Sendable {
     var maxAge = Seconds.none
     /// The seconds from `Date` to `Expires`.
     var expires = Seconds.none
-    /// The seconds from `Date` to the reception; nil without `Date`.
+    /// The seconds from `Date` to the reception; nil if the response has no `Date`.
     var dateAge: Int64?
     var age = Seconds.none
     /// The seconds from the request to the response.
@@ -48,7 +48,8 @@ struct StoredFields: Sendable {
     var staleWhileRevalidate = Seconds.none
     var staleIfError = Seconds.none
 
-    /// Section 4.2.1, in the order of precedence; `s-maxage` does not concern a private cache.
+    /// The freshness lifetime (section 4.2.1). The fields are read in the order of precedence. A private cache ignores
+    /// `s-maxage`.
     var lifetime: Int64 {
         if let seconds = maxAge.value { return seconds }
         if let seconds = expires.value { return max(seconds, 0) }
@@ -56,18 +57,18 @@ struct StoredFields: Sendable {
         return min(max(modifiedBefore, 0) / 10, 7 * 86_400)
     }
 
-    /// Section 4.2.2: statuses that are cacheable by default (RFC 9110 section 15.1), and explicitly cacheable
-    /// responses.
+    /// Whether the lifetime may be heuristic (section 4.2.2): the response is `public`, or its status is cacheable by
+    /// default (RFC 9110 section 15.1).
     private var isHeuristic: Bool {
         isPublic || [200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501].contains(status.code)
     }
 
-    /// Section 4.2.3: corrected_initial_age, the larger one of apparent_age and corrected_age_value.
+    /// The initial age (section 4.2.3): corrected_initial_age, the larger of apparent_age and corrected_age_value.
     var initialAge: Int64 { max(max(dateAge ?? 0, 0), (age.value ?? 0) + delay) }
 
     static let received = Date(timeIntervalSince1970: 1_700_000_000)
 
-    /// The fields as a server could write them. Each style separates and spells the directives in another way.
+    /// The fields as a server could write them. Each style separates and spells the directives differently.
     func headers(style: Int) -> HTTPHeaders {
         var directives = style % 2 == 0 ? ["s-maxage=1"] : ["unknown=\"a, no-cache\""]
         if let text = maxAge.text { directives.append(style % 2 == 0 ? "max-age=\(text)" : "Max-Age=\"\(text)\"") }

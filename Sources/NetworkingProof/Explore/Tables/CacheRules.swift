@@ -13,7 +13,7 @@ struct CacheRules {
     /// Section 5.2.1.3: the client wants a response that remains fresh for a time.
     private var isFreshEnough: Bool { age < stored.lifetime && stored.lifetime - age >= asked.minFresh ?? 0 }
 
-    /// Section 5.2.1.2.
+    /// Section 5.2.1.2: the client accepts a stale response.
     private var isAcceptedStale: Bool {
         switch asked.maxStale {
         case .none: false

@@ -22,7 +22,8 @@ struct AskedFields: Sendable {
     var rule = ResponseCache.Rule.fresh
     var isAwaiting = false
 
-    /// The request; nil if the fields are redundant: `Pragma` counts only without `Cache-Control`.
+    /// The request; nil if it would have both `Pragma` and `Cache-Control`, because `Pragma` counts only without
+    /// `Cache-Control`.
     var request: CacheRequest? {
         var directives: [String] = []
         if let text = maxAge.text { directives.append("max-age=\(text)") }

@@ -11,7 +11,8 @@ enum StoringTable {
 
         func has(_ directive: String) -> Bool { directives.contains(directive) }
 
-        /// The statuses whose meaning the cache knows: successes, and those that are cacheable by default.
+        /// Whether the cache knows the meaning of the status. It knows successes, and the statuses that are cacheable
+        /// by default.
         private var isUnderstood: Bool {
             (200...206).contains(status.code)
                 || [300, 301, 308, 404, 405, 410, 414, 501].contains(status.code)

@@ -75,7 +75,8 @@ final class SettlementSystem: LiveSystem {
         facts.first = facts.first ?? name
         let hasWon = settlement.settle(outcome)
         expect(
-            hasWon == isFirst, "settling \(isFirst ? "first" : "later") returns \(hasWon)", rule: "onlyTheFirstSettles")
+            hasWon == isFirst, "the \(isFirst ? "first" : "later") call of settle returns \(hasWon)",
+            rule: "onlyTheFirstSettles")
     }
 
     private static func name(_ outcome: Settlement<Int>.Outcome) -> String {
@@ -102,14 +103,14 @@ final class SettlementSystem: LiveSystem {
         if !isTrue { faults.append("\(rule.prefix { $0 != "(" }): \(text)") }
     }
 
-    /// The outcome is the first one, and stays the same.
+    /// The outcome is the first outcome that was set, and does not change.
     private func theFirstOutcomeWins() {
         let outcome = settlement.outcome.map(SettlementSystem.name)
         expect(outcome == facts.first, "the outcome is \(outcome ?? "nil"), the first was \(facts.first ?? "nil")")
         expect(facts.won.isEmpty, "an observer has settled again", rule: "onlyTheFirstSettles")
     }
 
-    /// Each observer is notified once, with the outcome, and not before.
+    /// Each observer is notified once, with the outcome. No observer is notified before the settlement has an outcome.
     private func everyObserverHearsOnce() {
         for observer in facts.reactions.indices {
             let heard = facts.seen.filter { $0.observer == observer }.map(\.outcome)

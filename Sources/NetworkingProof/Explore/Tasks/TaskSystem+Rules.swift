@@ -6,7 +6,7 @@ extension TaskSystem {
         if !isTrue { faults.append("\(rule.prefix { $0 != "(" }): \(text)") }
     }
 
-    /// The task that the closure of `flatMap` has returned; nil if it was not called.
+    /// The task that the closure of `flatMap` has returned; nil if the closure was not called.
     private func returned(_ node: Node) -> Int? { node.isFollowing ? node.next : nil }
 
     /// The tasks whose outcomes a task waits for now. If task A takes over the outcome of task B, and B takes over the
@@ -29,8 +29,8 @@ extension TaskSystem {
             || nodes.contains { $0.outcome == nil && !$0.isCancelled && awaited($0).contains(index) }
     }
 
-    /// Whether something is interested in the outcome of a task: a callback, a caller, or a task that waits for it. A
-    /// waiting task that is passed over counts only while something uses its own outcome.
+    /// Whether something is interested in the outcome of a task: a callback, a caller, or a task that waits for it. If
+    /// a waiting task is passed over, it counts only while something uses its own outcome.
     private func isWanted(_ index: Int) -> Bool {
         if nodes[index].observers > 0 || nodes[index].joined > 0 { return true }
         return nodes.indices.contains { other in
@@ -58,14 +58,14 @@ extension TaskSystem {
         }
     }
 
-    /// Records the new outcomes, causes before their effects. A task of `all` that fails is no longer interested in its
-    /// other source.
+    /// Records the new outcomes. The outcome of a task is recorded after the outcomes that it follows from. If a task
+    /// of `all` fails, it is no longer interested in its other source.
     func settle() {
         outcomesStayTheSame()
         while let node = nodes.first(where: { $0.outcome == nil && $0.isOver && isExplained($0) }) {
             node.outcome = node.task.result.map(TaskSystem.name)
             beginFollowing()
-            // The interest of a cancelled task has ended before.
+            // If the task was cancelled, its interest in its sources ended at the cancellation.
             guard node.kind == 3, !node.hasValue, !node.isCancelled else { continue }
             for source in node.sources where !nodes[source].hasValue && !isWanted(source) { drop(source) }
         }
@@ -112,7 +112,7 @@ extension TaskSystem {
         }
     }
 
-    /// A call is cancelled exactly when it was cancelled itself or nothing is interested in it any more.
+    /// A call is cancelled if and only if its own `cancel()` was called, or nothing is interested in the call any more.
     private func aCallIsCancelledIfNobodyIsInterested() {
         for (index, node) in nodes.enumerated() where node.isCall && node.outcome == nil {
             expect(
@@ -121,7 +121,7 @@ extension TaskSystem {
         }
     }
 
-    /// A call is asked to end exactly when it is cancelled.
+    /// A call is asked to end if and only if it is cancelled.
     private func aCancelledCallIsStopped() {
         for (index, node) in nodes.enumerated() where node.isCall && node.outcome == nil {
             expect(

@@ -1,14 +1,15 @@
 import Foundation
 import Networking
 
-/// Calls and the tasks that are derived from them, in every order of registration, cancellation and end.
+/// Calls, and the tasks that are derived from them. The moves observe tasks, cancel tasks and end calls, in every
+/// order.
 final class TaskSystem: LiveSystem {
     struct Options: Sendable {
         /// The number of calls that exist from the beginning.
         var calls = 2
-        /// The number of calls and derived tasks.
+        /// The largest number of tasks. Calls and derived tasks count.
         var tasks = 4
-        /// Whether callbacks and waiting callers are also interested in tasks.
+        /// Whether the moves also add callbacks and waiting callers, which are interested in tasks.
         var hasOwnObservers = true
     }
 
@@ -43,28 +44,28 @@ final class TaskSystem: LiveSystem {
 
     struct Failure: Error {}
 
-    /// A task of the library, and what is known about it without the library.
+    /// A task of the library, and facts about this task that are recorded without the library.
     final class Node: @unchecked Sendable {  // because one thread uses it
         let task: RequestTask<Int>
-        /// Whether it is a call, and not a derived task.
+        /// Whether the task is a call, not a derived task.
         let isCall: Bool
-        /// The tasks from which it is derived.
+        /// The tasks from which this task is derived.
         var sources: [Int] = []
         /// The task that the closure of `flatMap` returns.
         var next: Int?
         /// Whether the closure has returned ``next``.
         var isFollowing = false
-        /// Whether ``next`` had ended, or was cancelled, when the closure returned it. The task then takes over its
-        /// outcome, and not that of a task that ``next`` followed.
+        /// Whether ``next`` had ended, or was cancelled, when the closure returned it. If so, the task takes over the
+        /// outcome of ``next``, not the outcome of a task that ``next`` followed.
         var isFollowingEnded = false
         var kind: UInt8 = 0
-        /// Whether it was cancelled, directly or because nothing was interested in it.
+        /// Whether the task was cancelled, directly or because nothing was interested in it.
         var isCancelled = false
         /// Whether the call was asked to end.
         var isStopped = false
         var observers = 0
         var joined = 0
-        /// The outcomes with which its observers were notified.
+        /// The outcomes with which the observers of the task were notified.
         var heard: [String] = []
         var outcome: String?
 
@@ -172,7 +173,7 @@ final class TaskSystem: LiveSystem {
 
     func end() -> [String] {
         faults = []
-        // A call that ends breaks the cycle between its task and its observers.
+        // When a call ends, the retain cycle between its task and the observers is broken.
         for node in nodes where node.isCall { node.task.settle(.failure(Failure())) }
         everyTaskEnds()
         return faults
