@@ -102,7 +102,7 @@ extension Loopback {
         }
 
         @Test(
-            "A body that is longer than its stated length causes a clear error if a read exceeds the length",
+            "A body longer than its stated length causes a clear error if one read returns bytes beyond that length",
             arguments: Engine.allCases, [2, 4])
         func tooLong(engine: Engine, length: Int) async throws {
             let exchange = try Exchange(engine.shared(), Self.echo)

@@ -2,9 +2,10 @@ import Foundation
 
 /// The cancellation scope of one call. The caller, the deadline or a reset uses it to end all waits of the call.
 ///
-/// Every ``Settlement`` that the call waits for registers with ``current``, in any part of the library (a queue, an
-/// engine, a token). Ending the scope therefore ends all waits at once. The scope of an inner call is registered as one
-/// wait of the outer scope. The timer of a deadline starts when the first wait is registered.
+/// A call may wait for a ``Settlement`` in any part of the library: a queue, an engine, a token. Each of these
+/// settlements registers itself with ``current``. Ending the scope therefore ends all waits at once. The scope of an
+/// inner call is registered as one wait of the outer scope. The timer of a deadline starts when the first wait is
+/// registered.
 package final class CallScope: Endable {
     private enum Phase: Equatable, Sendable {
         case open
@@ -64,7 +65,8 @@ package final class CallScope: Endable {
     /// Whether the call is part of a token refresh.
     var isPartOfRefresh: Bool { refresh?.isOpen ?? false }
 
-    /// Whether the call has returned. Tasks of the call that continue afterwards do not belong to the call.
+    /// Whether the call has returned. A task that the call started and that still runs after the call has returned no
+    /// longer belongs to the call.
     var isOver: Bool { state.withLock { $0.isOver } }
 
     /// Returns the identifier of the call. It is created at its first use.

@@ -41,7 +41,7 @@ extension NetworkRequesting {
         task(endpoint, as: .void, with: settings).calling({ _ in success() }, failure)
     }
 
-    /// Sends a request and passes the value that the converter reads to `success`.
+    /// Sends a request. `success` receives the value that the converter reads.
     @discardableResult
     @preconcurrency
     public func request<Value: Sendable>(

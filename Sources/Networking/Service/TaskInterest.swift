@@ -1,20 +1,20 @@
 /// Counts the callbacks, derived tasks and callers that are interested in the outcome of a task. It also contains the
 /// sources of the task: the tasks whose outcomes the task waits for.
 ///
-/// A task changes the counts of its sources while its own state is locked, so that no other thread sees one change
-/// without the other. A task locks its own state first and then the state of its sources. This order prevents a
-/// deadlock, because sources never depend on the task.
+/// A task changes its own state and the counts of its sources under the lock of its own state, so that no other thread
+/// sees only one of these changes. A task locks its own state first and then the state of its sources. This order
+/// prevents a deadlock, because sources never depend on the task.
 ///
-/// Cancelling a task also cancels its sources, except the sources in which something else is interested. The type does
-/// not depend on the values of the tasks, so that a loop can walk a chain of tasks of any length.
+/// Cancelling a task also cancels its sources, except the sources in which something else is interested. `TaskInterest`
+/// is not generic over the value of a task, so that a loop can walk a chain of tasks of any length.
 package final class TaskInterest: Sendable {
     private struct State: Sendable {
         /// The number of callbacks, derived tasks and currently waiting callers that are interested in the task.
         var count = 0
         /// The tasks whose outcomes the task waits for.
         var sources: [TaskInterest] = []
-        /// Whether a follower of the task directly follows the source of the task. The task is then interested in the
-        /// source only while something is interested in the task.
+        /// Whether a task that waited for this task now waits directly for the source of this task. This task is then
+        /// interested in its source only while something is interested in this task.
         var isPassedOver = false
         /// Whether the task is counted in the `count` of its sources.
         var isCounted: Bool { !isPassedOver || count > 0 }
@@ -57,7 +57,7 @@ package final class TaskInterest: Sendable {
         _ = leaves()
     }
 
-    /// Notes that a follower of the task directly follows the source of the task.
+    /// Notes that a task that waited for this task now waits directly for the source of this task.
     func passOver() {
         state.withLock { state in
             guard !state.isPassedOver else { return }
@@ -114,11 +114,11 @@ package final class TaskInterest: Sendable {
         return sources.filter { (isCounted ? $0.leaves() : $0.isUnwanted) && $0.scope.interrupt(.cancelled) }
     }
 
-    /// Replaces the sources of the task with another task. If this task is cancelled, the source is cancelled, too,
-    /// unless something else is interested in it.
+    /// Makes `source` the only source of this task. If this task is cancelled, `source` is cancelled, too, unless
+    /// something else is interested in `source`.
     ///
-    /// - Parameter isPassedOver: Whether the followers of this task now follow the source directly. If so, this task is
-    ///   interested in the source only while something is interested in this task.
+    /// - Parameter isPassedOver: Whether the tasks that waited for this task now wait directly for `source`. If so,
+    ///   this task is interested in the source only while something is interested in this task.
     func follow(_ source: TaskInterest, isPassedOver: Bool) {
         let before = state.withLock { state in
             let before = state.takeSources()

@@ -27,7 +27,7 @@ extension FuzzTarget {
         var text = "HTTP/\(head.version ?? "") \(head.status.code)\r\n"
         for field in head.headers { text += "\(field.name): \(field.value)\r\n" }
         guard let again = try read(Array((text + "\r\n").utf8), limit: .max) else {
-            throw FuzzViolation(rule: "a complete head is not complete when it is written and read again")
+            throw FuzzViolation(rule: "a complete head was written and read again, and the result is incomplete")
         }
         try require(again.status.code, equals: head.status.code, "the status changes")
         try require(again.version, equals: head.version, "the version changes")

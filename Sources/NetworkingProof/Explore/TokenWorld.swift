@@ -52,7 +52,7 @@ struct TokenWorld: World {
         var carried: (generation: Int, session: UUID)?
         var judgement = AccessTokenMachine.Judgement.giveUp
 
-        // The facts that the rules need, recorded without the library.
+        // The facts that the rules need. The model records them itself and does not ask the library.
         var began: UUID?
         var hasRepeatedWithCurrent = false
         var hasRepeatedAfterRefresh = false

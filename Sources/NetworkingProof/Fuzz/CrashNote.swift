@@ -11,7 +11,7 @@ import Foundation
 /// The input in progress, in memory that a signal handler can read. If the process crashes, the handler prints it.
 enum CrashNote {
     private static let capacity = 8_192
-    private nonisolated(unsafe) static let text = UnsafeMutablePointer<UInt8>  // because one thread writes it
+    private nonisolated(unsafe) static let text = UnsafeMutablePointer<UInt8>  // because only one thread writes it
         .allocate(capacity: capacity)
     private nonisolated(unsafe) static var count = 0  // because the handler reads it after the writer has stopped
 
@@ -35,7 +35,7 @@ enum CrashNote {
                 position += 1
             }
         }
-        append("fuzz \(target): seed \(seed), input \(number) crashes, in hexadecimal digits: ".utf8)
+        append("fuzz \(target): seed \(seed), input \(number) crashes. Its bytes in hexadecimal: ".utf8)
         for byte in input.prefix(3_900) { append([digit(byte >> 4), digit(byte & 15)]) }
         append("\n".utf8)
         count = position

@@ -1,11 +1,12 @@
 import Foundation
 import Networking
 
-/// Records the calls of a round, without the library: the user when a call begins, the users whose tokens the call
-/// carries, and the number of times that the call ends.
+/// Records facts about each call of a round, independently of the library: the user who is logged in when the call
+/// begins, the users whose tokens the call carries, and the number of times that the call ends.
 final class StressLedger: RequestObserver, @unchecked Sendable {  // because of its lock
     private struct Entry {
-        /// The user when the library read the endpoint, and the user when the library had bound the call to a session.
+        /// `read` is the user who was logged in when the library read the endpoint. `begun` is the user who was logged
+        /// in after the library had bound the call to a session.
         var read: Int??
         var begun: Int??
         var carried: Set<Int> = []

@@ -24,7 +24,7 @@ struct ValidatorTests {
         #expect(error?.description.contains("418") == true)
     }
 
-    @Test("A validator can require header fields, require exactly these fields, or forbid fields", .row("I-33"))
+    @Test("A validator can require fields, require these fields and no others, or forbid fields", .row("I-33"))
     func headers() async {
         let answer = StubResponse(.ok, headers: ["A": "1", "B": "2"])
         #expect(await failure([.headers(containing: ["a": "1"])], answer) == nil)

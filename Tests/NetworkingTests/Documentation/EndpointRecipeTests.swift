@@ -1,5 +1,5 @@
-// Runs the Swift blocks of Recipes.md and Endpoints.md on endpoints, unchanged.
-// `DocumentationTests` compares them with the articles.
+// Runs, unchanged, the Swift blocks about endpoints from Recipes.md and Endpoints.md. `DocumentationTests` compares
+// them with the articles.
 
 import Foundation
 import Networking

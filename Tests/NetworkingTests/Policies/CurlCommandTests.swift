@@ -34,7 +34,7 @@ struct CurlCommandTests {
     }
 
     @Test(
-        "Files are passed by path, binary data by printf, forms with files by printf and cat, and readers by stdin",
+        "A file is passed by its path, and binary data by printf; a form with files is passed by printf and cat, and a reader by stdin",
         .row("N-38"))
     func bodies() throws {
         func command(_ body: HTTPBody, _ method: HTTPMethod = .post) throws -> String {

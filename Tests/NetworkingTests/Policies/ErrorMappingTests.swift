@@ -145,7 +145,7 @@ struct ErrorMappingTests {
         #expect(await error(answer) as? UserError == .taken)
     }
 
-    @Test("Every failure that the library pkrll/Network lists has a kind", .row("P-11"))
+    @Test("Every failure in the list of the library pkrll/Network has a kind", .row("P-11"))
     func kindsOfOthers() {
         let table: [(URLError.Code, NetworkError.Kind)] = [
             (.dataLengthExceedsMaximum, .responseTooLarge), (.cannotConnectToHost, .cannotConnect),

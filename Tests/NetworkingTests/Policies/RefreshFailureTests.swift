@@ -35,7 +35,7 @@ struct RefreshFailureTests {
         }
     }
 
-    @Test("The reason of a refused call contains the response to the refresh, even if the refresh's error was mapped")
+    @Test("The error text of a refused call contains the status of the failed refresh, even if its error was mapped")
     func mappedReason() async throws {
         let authorization = UserService(environment: Fixture.environment) {
             $0.transport = StubTransport { _ in .status(.unauthorized) }

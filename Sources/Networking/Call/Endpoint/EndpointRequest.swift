@@ -182,8 +182,9 @@ extension HTTPRequest {
         self[attachment: ResolvedEndpoint.self]?.authorizationType ?? endpoint.authorizationType
     }
 
-    /// Returns the request as a replacement for another request of the same call. If its origin is foreign and differs
-    /// from the original's origin, the environment's query and the secret fields of the original are removed.
+    /// Returns the request as a replacement for another request of the same call. If this request goes to a foreign
+    /// origin, and `original` goes to a different one, the environment's query and the secret fields of `original` are
+    /// removed from this request.
     func replacing(_ original: HTTPRequest) -> HTTPRequest {
         guard let resolved = original[attachment: ResolvedEndpoint.self] else { return self }
         var request = self

@@ -27,7 +27,7 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse.Content {
-    /// The body as a stream, whether it is a stream, in memory or in a file.
+    /// The body as a stream. A body in memory or in a file is read as a stream, too.
     var stream: IncomingBody {
         get throws {
             switch self {

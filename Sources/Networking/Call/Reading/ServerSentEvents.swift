@@ -34,7 +34,7 @@ struct ServerSentEvents: AsyncSequence, Sendable {
         self.lastEventID = lastEventID
     }
 
-    /// The same events. Their sequence throws the errors of the body without mapping.
+    /// A sequence of the same events. It throws the errors of the body unchanged, without mapping them.
     var unmapped: ServerSentEvents { ServerSentEvents(body.unmapped, after: lastEventID) }
 
     /// Returns the error that this sequence throws if the unmapped body throws the given error.

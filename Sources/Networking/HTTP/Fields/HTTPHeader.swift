@@ -12,7 +12,7 @@ public struct HTTPHeader: Hashable, Sendable {
     ///
     /// The flag is false for a field with an unknown name. Descriptions hide the value of such a field as well, because
     /// they show a whole value only if the name is known to be harmless. If the value is a URL, descriptions hide only
-    /// its secret parts. A redirect to another origin removes fields with secret values, except `Idempotency-Key`,
+    /// its secret parts. A redirect to another origin removes fields with secret values. It keeps `Idempotency-Key`,
     /// `Prefer`, `Last-Event-ID` and `X-HTTP-Method-Override`, because the request would have another meaning without
     /// them. Set this flag if a field with a harmless name contains a secret in your app.
     package let isSensitive: Bool

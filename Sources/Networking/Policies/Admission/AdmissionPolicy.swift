@@ -61,8 +61,9 @@ extension AdmissionPermit.Outcome {
 /// gate, ``NetworkConfiguration/admissionPolicies``, the concurrency limit, the session. The pipeline calls
 /// ``tryEnter(_:for:)`` of each policy. If a policy returns nil, the pipeline returns the permits of the other
 /// policies, waits in ``enter(_:for:)`` of that policy, and then calls ``tryEnter(_:for:)`` of the other policies
-/// again. While a call waits, it holds only permits of concurrency limits. A call with the rule
-/// ``ResponseCache/Rule/only`` sends nothing and needs no permit.
+/// again. While a call waits for one of several concurrency limits, it keeps the permits of the limits that it has
+/// entered; it holds no other permits. A call with the rule ``ResponseCache/Rule/only`` sends nothing and needs no
+/// permit.
 ///
 /// The pipeline returns each permit exactly once with ``leave(_:_:)``, in the opposite order, as soon as the response
 /// is received and before it is validated. For a download to a file, the pipeline returns the permit when the file is

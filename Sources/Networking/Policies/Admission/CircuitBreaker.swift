@@ -105,7 +105,7 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         case .refuse(let wait):
             let words =
                 wait > .zero
-                ? "try again in \(wait.shortText)" : "another request tests whether it works again"
+                ? "try again in \(wait.shortText)" : "a different request is now testing whether it works again"
             throw NetworkError(
                 .circuitOpen, reason: "\(origin) has failed too often recently; \(words)", request: request)
         }

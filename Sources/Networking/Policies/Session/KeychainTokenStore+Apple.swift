@@ -74,8 +74,8 @@
             return try JSONDecoder().decode(AccessToken.self, from: data)
         }
 
-        /// Updates or adds the item, or removes it if there is no token. Processes that share the item compare and
-        /// write under the lock of the lease file.
+        /// Updates or adds the item, or removes it if there is no token. If processes share the item, each process
+        /// holds the lock of the lease file while it compares the stored token and writes the new one.
         public func save(_ token: AccessToken?, replacing expected: AccessToken?) throws -> Bool {
             guard let lease else { return try replace(expected, with: token) }
             return try lease.locked { _ in try replace(expected, with: token) }

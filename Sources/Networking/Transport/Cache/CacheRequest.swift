@@ -101,7 +101,7 @@ struct EntityTag: Equatable, Sendable {
         self.text = isWeak ? String(text.dropFirst(2)) : text
     }
 
-    /// Parses a list of entity tags, which may contain commas.
+    /// Parses a list of entity tags. A tag itself may contain commas.
     static func list(_ text: String) -> [EntityTag] {
         var isQuoted = false
         return text.split {
@@ -125,7 +125,8 @@ struct EntityTag: Equatable, Sendable {
 
 /// One byte range of a `Range` field: `bytes=0-99`, `bytes=100-` or `bytes=-5` (RFC 9110 section 14.1.2).
 struct ByteRange: Sendable {
-    /// The offset of the first byte; nil if the range is the last ``last`` bytes of the content.
+    /// The offset of the first byte. Nil if the range is a number of bytes at the end of the content; this number is
+    /// then in ``last``.
     private let first: Int64?
     private let last: Int64?
 

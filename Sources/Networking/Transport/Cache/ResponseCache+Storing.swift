@@ -5,7 +5,7 @@ extension ResponseCache {
     ///
     /// - Parameters:
     ///   - stored: The stored response that the cache had for the request before the request was sent.
-    ///   - isValidating: Whether the request was made conditional to validate `stored`.
+    ///   - isValidating: Whether the cache added a condition to the request in order to validate `stored`.
     ///   - requested: The time at which the request was sent.
     func receive(
         _ response: HTTPResponse, to asked: CacheRequest, _ stored: CachedResponse?, _ isValidating: Bool,
@@ -64,8 +64,8 @@ extension ResponseCache {
         guard let directory = directory(for: asked.request) else {
             return state.withLock { $0.keep(response, to: asked.request, place, capacity) }
         }
-        // The directory detects the removals of other processes by their times. The removals of this process are
-        // detected here, without a clock.
+        // The directory uses the times of removals to detect which responses other processes have removed. The removals
+        // of this process are detected here, without a clock.
         guard state.withLock({ $0.isCurrent(place) }) else { return }
         directory.keep(response, to: asked.request, at: place.key, order: place.id, written: written)
     }

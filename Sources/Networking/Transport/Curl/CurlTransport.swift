@@ -12,8 +12,8 @@
     /// The transport repeats a request by itself in two cases only:
     ///
     /// - The server has not processed the request: it refused the HTTP/2 stream, or ended the connection with a GOAWAY
-    ///   frame whose last stream is earlier (RFC 9113 section 8.7). Requests with any method are repeated, but a body
-    ///   must be replayable.
+    ///   frame whose last stream number is lower than the number of the request's stream (RFC 9113 section 8.7).
+    ///   Requests with any method are repeated, but a body must be replayable.
     /// - The request was sent on a reused connection, which ended before the response head, and repeating the request
     ///   is harmless: the method is idempotent, and the body, if there is one, can be read again.
     ///
@@ -85,8 +85,8 @@
 
         /// Shuts down gracefully, for example before a server process exits. The transport refuses new requests with
         /// ``NetworkError/Kind/transportShutDown``, waits until the requests in progress have ended (and their bodies
-        /// have been read), and then calls ``shutDown()``. Redirects, retries, and calls that wait for a permit
-        /// count as new requests. If this method is called several times, the shortest limit applies.
+        /// have been read), and then calls ``shutDown()``. New requests are also redirects, retries, and the requests
+        /// of calls that wait for a permit. If this method is called several times, the shortest limit applies.
         ///
         /// ```swift
         /// await transport.shutDown(draining: .seconds(10))

@@ -28,8 +28,9 @@
 /// A slow reader slows the server down. Metrics provide the times of a connection, and the version of HTTP of a
 /// response that is not streamed. Also note these points:
 ///
-/// - Connecting has no timeout of its own. With the default idle timeout, a call times out as idle if there is no sign
-///   of a connection (the server's certificate, or bytes) within twice ``HTTPRequest/Timeouts/connect`` (2 × 15 s).
+/// - Connecting has no timeout of its own. With the default idle timeout, a call ends with
+///   ``NetworkError/Kind/idleTimedOut`` after twice ``HTTPRequest/Timeouts/connect`` (2 × 15 s) if neither the server's
+///   certificate nor any byte has arrived by then.
 /// - If a session waits for a network (`waitsForConnectivity`), the call has no idle timeout from the start of this
 ///   wait until the first bytes arrive. Give such calls a total deadline.
 /// - A background session is refused, because its tasks can outlive the process and the call.
@@ -50,8 +51,8 @@ public final class URLSessionTransport: Transport {
     /// The limits of the bytes in memory.
     public struct Limits: Hashable, Sendable {
         /// The number of bytes of a streamed body that may wait for a slow reader. If more bytes wait, the body fails.
-        /// Default: 16 MiB. On Apple platforms, the server stops sending after 256 KiB; the limit includes the bytes
-        /// that still arrive after that.
+        /// Default: 16 MiB. On Apple platforms, the transport stops receiving when 256 KiB wait. Bytes that arrive
+        /// after that also count towards this limit.
         public var bufferedBytes: Int
         /// The maximum size in memory of a request body that is a file or stream. A longer body is stored in a
         /// temporary file. Default: 64 MiB. Apple platforms ignore this limit, because the transport streams such a
@@ -115,8 +116,8 @@ public final class URLSessionTransport: Transport {
 
     /// Shuts down gracefully, for example before a server process exits. The transport refuses new requests with
     /// ``NetworkError/Kind/transportShutDown``, waits until the requests in progress have ended, and then calls
-    /// ``shutDown()``. A redirect, a retry, and a call that waits for a permit count as new requests. If this method is
-    /// called several times, the shortest limit applies.
+    /// ``shutDown()``. New requests are also redirects, retries, and the requests of calls that wait for a permit. If
+    /// this method is called several times, the shortest limit applies.
     ///
     /// - Parameter limit: The longest time to wait. Requests that are still in progress after this time are ended. The
     ///   wait also ends when the task is cancelled.
