@@ -16,12 +16,9 @@ extension Loopback {
             #expect(await exchange.failure(refused)?.kind == .cannotConnect)
             refused.url = try #require(URL(string: "http://no-such-host.invalid/"))
             #expect(await exchange.failure(refused)?.kind == .cannotResolveHost)
-            let plain = try Exchange(engine.shared()) { _ in
-                LoopbackResponse(content: .raw(Data("no TLS here\r\n\r\n".utf8)))
-            }
-            let silent = try LoopbackServer { _ in LoopbackResponse() }
+            let plain = try Exchange(engine.shared())
             var secure = try plain.request()
-            secure.url = try #require(URL(string: "https://127.0.0.1:\(silent.port)/"))
+            secure.url = try #require(URL(string: "https://127.0.0.1:\(plain.server.port)/"))
             #expect(await plain.failure(secure)?.kind == .tlsFailed)
         }
 

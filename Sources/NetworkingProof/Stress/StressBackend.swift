@@ -4,14 +4,11 @@ import NetworkingTesting
 
 /// A server with faults. A log-in begins a session, access tokens can become invalid, and refresh tokens work once.
 final class StressBackend: @unchecked Sendable {  // because of the lock around every variable
-    enum Fault: Sendable {
-        case unavailable, connectionLost
-    }
-
     struct Answer: Sendable {
         var status = HTTPStatus.ok
         var body = ""
-        var fault: Fault?
+        /// Whether the connection is lost, so that the client receives no response.
+        var isLost = false
     }
 
     /// A user's session.
@@ -63,7 +60,7 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
         let token = authorization.flatMap { Self.parts(of: $0.dropFirst("Bearer ".count)) }
         return lock.withLock {
             switch Int.random(in: 0..<40, using: &random) {
-            case 0: return Answer(fault: .connectionLost)
+            case 0: return Answer(isLost: true)
             case 1: return Answer(status: .serviceUnavailable)
             default: break
             }
@@ -91,7 +88,7 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
             let isLost = Int.random(in: 0..<30, using: &random) == 0
             if isLost { session.lost = sent.number }
             sessions[sent.user] = session
-            guard !isLost else { return Answer(fault: .connectionLost) }
+            guard !isLost else { return Answer(isLost: true) }
             return Answer(body: "\(sent.user)-\(session.access) \(sent.user)-\(session.refresh)")
         }
     }

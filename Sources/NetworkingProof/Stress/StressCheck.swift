@@ -56,11 +56,7 @@ struct StressCheck: Check {
                 request.url.lastPathComponent == "token"
                 ? backend.refresh(with: String(decoding: request.body.data ?? Data(), as: UTF8.self))
                 : backend.item(at: request.url.path, authorization: request.headers[.authorization])
-            switch answer.fault {
-            case .connectionLost: return .failure(.connectionLostBeforeHead)
-            case .unavailable: return .status(.serviceUnavailable)
-            case nil: return .text(answer.body, status: answer.status)
-            }
+            return answer.isLost ? .failure(.connectionLostBeforeHead) : .text(answer.body, status: answer.status)
         }
         guard let url = URL(string: "https://stress.example") else { return (["no URL"], StressTotals()) }
         return await StressRound(seed: seed, url: url, transport: stub, backend: backend).run(calls)
@@ -85,6 +81,6 @@ struct StressCheck: Check {
 
     private func answer(_ answer: StressBackend.Answer, _ seed: UInt64) -> LoopbackResponse {
         let text = LoopbackResponse.text(answer.body, status: answer.status)
-        return answer.fault == nil ? text : text.failing(seed % 2 == 0 ? .resetBeforeHead : .closeBeforeHead)
+        return answer.isLost ? text.failing(seed % 2 == 0 ? .resetBeforeHead : .closeBeforeHead) : text
     }
 }

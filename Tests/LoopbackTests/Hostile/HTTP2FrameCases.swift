@@ -82,10 +82,10 @@ extension HostileCase {
             .violation),
         http2("a missing CONTINUATION", HTTP2.headers([(":status", "200")], []), .idle).stalling,
         http2("HEADERS in three frames", split + HTTP2.data(), .fields(["x": "y"])),
-        http2("padding", padded(3, Data("\u{3}hello\0\0\0".utf8)), .hello),
-        http2("padding as long as its frame", padded(9, Data("\u{9}hello\0\0\0".utf8)), .violation),
-        http2("padding longer than its frame", padded(255, Data([255]) + Data("hello".utf8)), .violation),
-        http2("padding without its length", padded(0, Data()), .violation),
+        http2("padding", padded(Data("\u{3}hello\0\0\0".utf8)), .hello),
+        http2("padding as long as its frame", padded(Data("\u{9}hello\0\0\0".utf8)), .violation),
+        http2("padding longer than its frame", padded(Data([255]) + Data("hello".utf8)), .violation),
+        http2("padding without its length", padded(Data()), .violation),
         http2(
             "HEADERS with padding longer than its frame",
             HTTP2.frame(.headers, [.endHeaders, .padded], Data([255, 0])), .violation),
@@ -102,7 +102,7 @@ extension HostileCase {
         HTTP2.headers([(":status", "200")], []) + HTTP2.frame(.continuation, [], HTTP2.block([("x", "y")]))
         + HTTP2.frame(.continuation, .endHeaders, HTTP2.block([("z", "w")]))
 
-    private static func padded(_ count: Int, _ payload: Data) -> Data {
+    private static func padded(_ payload: Data) -> Data {
         HTTP2.headers() + HTTP2.frame(.data, [.endStream, .padded], payload)
     }
 

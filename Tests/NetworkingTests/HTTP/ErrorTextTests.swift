@@ -70,6 +70,20 @@ struct ErrorTextTests {
         #expect(GeneralRequestError.noAuth.recoverySuggestion == "Log in and try again.")
     }
 
+    @Test("The text for a request without a token is about the failed refresh, unless the refresh was refused")
+    func withoutToken() {
+        let offline = NetworkError(.noToken, underlying: GeneralRequestError(.noInternetConnection))
+        #expect(offline.errorDescription == "There is no internet connection.")
+        #expect(offline.recoverySuggestion == "Connect to a network and try again.")
+        let lost = NetworkError(.noToken, underlying: NetworkError(.connectionLostBeforeHead))
+        #expect(lost.errorDescription == "The connection was lost." && lost.recoverySuggestion == "Try again later.")
+        for refusal in [AccessToken.Rejected(), NetworkError(.unacceptableStatus)] as [any Error] {
+            let refused = NetworkError(.noToken, underlying: refusal)
+            #expect(refused.errorDescription == "You are not logged in.")
+            #expect(refused.recoverySuggestion == "Log in and try again.")
+        }
+    }
+
     @Test("A response and an error both have status, headers, body and URL", .row("I-17", "I-18"))
     func response() async throws {
         let error = try #require(await error(StubResponse(.conflict, headers: ["A": "b"], body: Data("text".utf8))))

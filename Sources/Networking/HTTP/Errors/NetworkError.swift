@@ -63,12 +63,15 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, L
 
     /// A text about the failure for the user.
     public var errorDescription: String? {
-        // If the refresh of the token failed because of the network, the text is about the network: the user is still
-        // logged in.
-        if kind == .noToken, let cause = underlying as? NetworkError, let words = NetworkError.words[cause.kind] {
-            return words
-        }
-        return NetworkError.words[kind] ?? "The request failed."
+        tokenCause?.errorDescription ?? NetworkError.words[kind] ?? "The request failed."
+    }
+
+    /// The error of the refresh, if the request has no token because the refresh failed. Its texts replace the texts
+    /// about logging in: if the network failed, for example, the user is still logged in.
+    var tokenCause: (any LocalizedError)? {
+        guard kind == .noToken else { return nil }
+        guard let cause = underlying as? NetworkError else { return underlying as? any LocalizedError }
+        return NetworkError.words[cause.kind] == nil ? nil : cause
     }
 
     private static let words: [Kind: String] = [
