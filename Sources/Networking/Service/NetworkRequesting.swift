@@ -42,6 +42,7 @@ extension NetworkRequesting {
     ///   - endpoint: The endpoint to call.
     ///   - converter: The converter that reads the response.
     ///   - settings: Settings for this call only. Default: no changes.
+    @inline(__always)
     public func send<Value: Sendable>(
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()

@@ -2,6 +2,9 @@ import Foundation
 
 /// The execution of one call, from the endpoint to the response and its value.
 ///
+/// The asynchronous functions that are called in one place are inlined: each function that is not inlined checks at its
+/// start, and after each call, on which executor it runs.
+///
 /// It is a class, because it is passed to several functions, and a reference is cheap to pass.
 final class RequestPipeline: Sendable {
     typealias Outcome = (response: HTTPResponse, record: CallRecord)
@@ -24,6 +27,7 @@ final class RequestPipeline: Sendable {
     /// Sends the request, and sends it again for every retry that the handlers decide on, until the call ends.
     ///
     /// - Throws: ``FailedCall``.
+    @inline(__always)
     private func run(_ call: inout RequestCall, _ reading: any ResponseReading) async throws -> Outcome {
         while true {
             var held: Permit?
@@ -88,6 +92,7 @@ final class RequestPipeline: Sendable {
 
     /// Sends one attempt. The permit is released as soon as the response is known, before it is validated. The permit
     /// of a download into a file is held until the file is in its final location.
+    @inline(__always)
     private func send(_ request: HTTPRequest, releasing permit: Permit) async throws -> HTTPResponse {
         let limit = max(settings.maximumResponseSize ?? .max, 0)
         do {
@@ -127,6 +132,7 @@ final class RequestPipeline: Sendable {
     }
 
     /// Validates a response and converts it.
+    @inline(__always)
     private func read(
         _ response: HTTPResponse, for call: inout RequestCall, releasing permit: Permit, _ reading: any ResponseReading
     ) async throws {
@@ -148,6 +154,7 @@ extension RequestPipeline {
     /// Runs the call in the caller's task.
     ///
     /// - Throws: The error with which the call ends.
+    @inline(__always)
     func run<Value>(_ converter: ResponseConverter<Value>) async throws -> Response<Value> {
         let reading = ValueReading(converter)
         do {
@@ -196,6 +203,7 @@ extension RequestPipeline {
         }
     }
 
+    @inline(__always)
     private func run(
         in scope: CallScope, reporting events: CallEvents?, _ reading: any ResponseReading
     ) async throws -> Outcome {
