@@ -150,7 +150,7 @@ extension Loopback {
         }
 
         @Test(
-            "A transport that nothing retains closes its connections; an unfinished body retains its transport",
+            "If nothing retains a transport, it closes its connections; an unfinished body retains its transport",
             arguments: Engine.allCases)
         func released(engine: Engine) async throws {
             let server = try LoopbackServer { _ in

@@ -28,7 +28,7 @@
             }
 
             @Test(
-                "An unredacted command that sh runs sends the same request as the library", .row("N-38"),
+                "If sh runs an unredacted command, the command sends the same request as the library", .row("N-38"),
                 .enabled(if: Tool.curl.isExpected, Tool.curl.comment), arguments: 0..<8)
             func run(part: Int) async throws {
                 let scratch = try Scratch()

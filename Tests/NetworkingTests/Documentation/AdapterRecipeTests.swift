@@ -1,4 +1,4 @@
-// Runs the Swift blocks of Recipes.md on adapters and bodies, unchanged.
+// Runs, unchanged, the Swift blocks about adapters and bodies from Recipes.md.
 // `DocumentationTests` compares them with the articles.
 
 import Foundation

@@ -5,7 +5,7 @@ import Networking
 import NetworkingTesting
 import Testing
 
-@Suite("The app of the guide from iONess")
+@Suite("The app of the guide for migrating from iONess")
 struct IONessAppTests {
     // snippet.session
     struct Grant: Decodable, Sendable {

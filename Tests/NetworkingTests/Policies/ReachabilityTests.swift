@@ -14,7 +14,7 @@ struct ReachabilityTests {
     }
 
     @Test(
-        "After the start, the first status is reported, and later only changes; stopping ends the reports",
+        "After the start, the first status is reported; later, only changes are reported; stopping ends the reports",
         .row("R-31"))
     func changes() async throws {
         let service = service()
@@ -85,7 +85,7 @@ struct ReachabilityTests {
         withExtendedLifetime((tokens, lateToken)) {}
     }
 
-    @Test("While the network is down, the probe runs more often; the probe also runs when it reports a change")
+    @Test("While the network is down, the probe runs more often; it also runs at once if it signals a change")
     func pace() async throws {
         let probe = WakingProbe()
         let service = ReachabilityService(
@@ -176,7 +176,7 @@ struct ReachabilityTests {
         #expect(InterfaceProbe().quickStatus() != .unknown)
     }
 
-    @Test("Linux: default routes are ordered by metric; reject routes and routes to a single network are ignored")
+    @Test("Linux: default routes are ordered by metric; routes that reject packets or lead to one network are ignored")
     func routes() {
         let ipv4 = """
             Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT

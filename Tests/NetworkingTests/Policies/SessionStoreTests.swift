@@ -163,7 +163,7 @@ struct SessionStoreTests {
         }
     }
 
-    @Test("If a store reports changes, the session applies a newer token and a log-out at once")
+    @Test("If a store reports a newer token or a log-out, the session applies it immediately")
     func changes() async throws {
         let alice = UUID()
         let store = MemoryTokenStore(AccessToken("a", session: alice))

@@ -29,7 +29,7 @@ struct CookieLimitTests {
         #expect(jar.cookies.map(\.path) == [path, "/d", "/c"])
     }
 
-    @Test("An expiry that Expires or Max-Age sets is at most 400 days away")
+    @Test("The attributes Expires and Max-Age can set an expiry at most 400 days ahead")
     func longestAge() throws {
         let url = "http://x.example/"
         try jar.keep(
@@ -41,7 +41,7 @@ struct CookieLimitTests {
     }
 
     @Test(
-        "A domain keeps 50 cookies: it drops expired cookies first, then the least recently used, Secure cookies last")
+        "A domain keeps 50 cookies: expired ones are dropped first, then the least recently used, and then Secure ones")
     func domainLimit() throws {
         try jar.keep("safe=1; Secure", "short=1; Max-Age=1", from: "https://x.example/")
         for number in 1...48 { try jar.keep("n\(number)=1; Path=/\(number)", from: "http://x.example/") }

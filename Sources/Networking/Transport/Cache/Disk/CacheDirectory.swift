@@ -21,8 +21,8 @@ final class CacheDirectory: Sendable {
     let heuristicFreshness: Double
     let lock: FileLock
     let usage = Locked(CacheUsage())
-    /// The times of the removals that failed, by the numbers of their URLs; zero means all URLs. A response of the URL
-    /// is not used if its request was sent before this time.
+    /// The time of the last failed removal of each URL. The key is the number that identifies the URL; the key 0 means
+    /// all URLs. A stored response is not used if its request was sent before the time of its URL.
     let pending = Locked<[UInt64: UInt64]>([:])
 
     /// Uses a directory. Creates the directory if it does not exist. Only its owner can read it.
