@@ -31,7 +31,8 @@ extension ResponseCache {
                 guard step == .server else { return nil }
                 step = .end
                 let response = try await responses.load()
-                // If the stored response is fresh, the call returns it, too. It is not returned twice.
+                // If the stored response is fresh, the call gets the same response from the cache. The iterator does
+                // not return it a second time.
                 let isSame = response.source == .cache && stored.map { $0.data == response.http.data } == true
                 return isSame ? nil : response
             }

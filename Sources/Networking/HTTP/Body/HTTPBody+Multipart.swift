@@ -90,7 +90,8 @@ enum MultipartBoundary {
         guard isRight, (1...70).contains(boundary.utf8.count) else {
             throw NetworkError(
                 .bodyNotEncodable,
-                reason: "the body cannot be encoded: its boundary is not 1 to 70 letters, digits or '()+_,-./:=?")
+                reason: "the body cannot be encoded: its boundary needs 1 to 70 letters, digits or "
+                    + "' ( ) + _ , - . / : = ?")
         }
     }
 }

@@ -23,7 +23,7 @@ public struct HTTPMethod: Hashable, Sendable, ExpressibleByStringLiteral, Custom
     public static let get = HTTPMethod("GET")
     /// Requests the header fields of a GET response, without the content (RFC 9110 section 9.3.2).
     public static let head = HTTPMethod("HEAD")
-    /// Requests that the resource process the content (RFC 9110 section 9.3.3).
+    /// Asks the resource to process the content (RFC 9110 section 9.3.3).
     public static let post = HTTPMethod("POST")
     /// Replaces the state of the resource with the content (RFC 9110 section 9.3.4).
     public static let put = HTTPMethod("PUT")

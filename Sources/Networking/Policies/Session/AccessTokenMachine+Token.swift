@@ -37,7 +37,8 @@ extension AccessTokenMachine {
             hasWrongExpiry = token.expiresAt.map { $0 <= now } ?? false
         }
         let announced: [Effect] = job.kind == .load ? [] : [.announce(.refreshed(token))]
-        // A late result supersedes a newer refresh, because that refresh replaces a token that is no longer current.
+        // A newer refresh may be in progress when a late result arrives. The late result supersedes it, because the
+        // newer refresh began with the token that the late result has now replaced.
         if isKept { noteKept(generation: tokenGeneration) }
         return announced + (isKept ? [] : keep()) + supersede(at: now) + release(ended?.waiters ?? [], at: now)
     }
@@ -108,7 +109,7 @@ extension AccessTokenMachine {
         (endedSessions, displaced, mayHoldAny) = ([], [], false)
     }
 
-    /// Whether a token in the store that differs from the current token can only come from another process.
+    /// If the store contains a token other than the current one: whether only another process can have stored it.
     package var isToLook: Bool {
         guard case .read(isKept: true) = storage else { return false }
         return refresh == nil

@@ -15,9 +15,9 @@
 /// ``replace`` and ``keepLatest`` end the first download before the second download begins. With the other policies,
 /// both downloads are sent. Streams are not compared.
 ///
-/// Only requests in progress are compared, not calls that wait for a permit, for a token, or for a retry. If an order
-/// of a customer must never be executed twice, also give the calls that send it an idempotency key that the app
-/// chooses: `idempotencyKey = .value(draft.id)`.
+/// Only requests in progress are compared, not calls that wait for a permit, for a token, or for a retry. Some requests
+/// must never be executed twice, for example the order of a customer. For such a request, also set an idempotency key
+/// that the app chooses: `idempotencyKey = .value(draft.id)`.
 public struct DuplicateRequestPolicy: Sendable {
     /// What happens to two equal requests.
     ///
