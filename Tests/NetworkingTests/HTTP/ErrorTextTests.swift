@@ -71,16 +71,28 @@ struct ErrorTextTests {
     }
 
     @Test("The text for a request without a token is about the failed refresh, unless the refresh was refused")
-    func withoutToken() {
-        let offline = NetworkError(.noToken, underlying: GeneralRequestError(.noInternetConnection))
-        #expect(offline.errorDescription == "There is no internet connection.")
-        #expect(offline.recoverySuggestion == "Connect to a network and try again.")
-        let lost = NetworkError(.noToken, underlying: NetworkError(.connectionLostBeforeHead))
-        #expect(lost.errorDescription == "The connection was lost." && lost.recoverySuggestion == "Try again later.")
-        for refusal in [AccessToken.Rejected(), NetworkError(.unacceptableStatus)] as [any Error] {
+    func withoutToken() async throws {
+        let noNetwork = NetworkError(.notConnected)
+        for cause in [noNetwork, GeneralRequestError(.noInternetConnection, cause: noNetwork)] as [any Error] {
+            let offline = NetworkError(.noToken, underlying: cause)
+            #expect(offline.errorDescription == "There is no internet connection.")
+            #expect(offline.recoverySuggestion == "Connect to a network and try again.")
+        }
+        for status in [HTTPStatus.serviceUnavailable, .tooManyRequests] {
+            let busy = NetworkError(.noToken, underlying: await error(.status(status)))
+            #expect(busy.errorDescription == "The request failed." && busy.recoverySuggestion == "Try again later.")
+        }
+        let unauthorized = try #require(await error(.status(.unauthorized)))
+        let forbidden = try #require(await error(.status(.forbidden)))
+        let badRequest = try #require(await error(.status(.badRequest)))
+        let refusals: [any Error] = [
+            AccessToken.Rejected(), unauthorized, GeneralRequestError(.forbidden, cause: forbidden),
+            ServerFailure("invalid_grant", badRequest),
+        ]
+        for refusal in refusals {
             let refused = NetworkError(.noToken, underlying: refusal)
-            #expect(refused.errorDescription == "You are not logged in.")
-            #expect(refused.recoverySuggestion == "Log in and try again.")
+            #expect(refused.errorDescription == "You are not logged in.", "\(refusal)")
+            #expect(refused.recoverySuggestion == "Log in and try again.", "\(refusal)")
         }
     }
 

@@ -38,7 +38,7 @@ extension NetworkError: BridgedError {
         case .unacceptableStatus: NetworkError.suggestion(for: status)
         case .notConnected: "Connect to a network and try again."
         case .networkRestricted: "Allow cellular data, turn Low Data Mode off, or connect to another network."
-        case .noToken: tokenCause.map { $0.recoverySuggestion } ?? "Log in and try again."
+        case .noToken: failureOfRefresh.map { $0.recoverySuggestion } ?? "Log in and try again."
         case .fileNotWritable: "Make room on the device and try again."
         case .cannotResolveHost, .cannotConnect, .connectTimedOut, .idleTimedOut, .deadlineTimedOut, .circuitOpen,
             .connectionLostBeforeHead, .connectionLostAfterHead, .truncatedBody, .checksumMismatch:

@@ -63,15 +63,19 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, L
 
     /// A text about the failure for the user.
     public var errorDescription: String? {
-        tokenCause?.errorDescription ?? NetworkError.words[kind] ?? "The request failed."
+        failureOfRefresh?.errorDescription ?? NetworkError.words[kind] ?? "The request failed."
     }
 
-    /// The error of the refresh, if the request has no token because the refresh failed. Its texts replace the texts
-    /// about logging in: if the network failed, for example, the user is still logged in.
-    var tokenCause: (any LocalizedError)? {
-        guard kind == .noToken else { return nil }
-        guard let cause = underlying as? NetworkError else { return underlying as? any LocalizedError }
-        return NetworkError.words[cause.kind] == nil ? nil : cause
+    /// The error of the refresh, if the request has no token although the server did not refuse the refresh. Its texts
+    /// replace the texts about logging in, because the user is still logged in.
+    var failureOfRefresh: NetworkError? {
+        guard kind == .noToken, let error = underlying?.originalNetworkError else { return nil }
+        return error.isRefusalOfRefresh ? nil : error
+    }
+
+    /// Whether the error of a refresh means that the server refuses the refresh, so that the session is over.
+    var isRefusalOfRefresh: Bool {
+        kind == .unacceptableStatus && [.badRequest, .unauthorized, .forbidden].contains(status)
     }
 
     private static let words: [Kind: String] = [

@@ -149,12 +149,6 @@ extension Error {
     }
 }
 
-/// An error of the library that was created from a network error.
-protocol CausedByNetworkError: Error {
-    var networkCause: NetworkError? { get }
-    mutating func changeCause(_ change: (inout NetworkError) -> Void)
-}
-
 extension GeneralRequestError: CausedByNetworkError {
     var networkCause: NetworkError? { cause }
 

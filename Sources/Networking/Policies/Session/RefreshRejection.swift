@@ -3,7 +3,7 @@ enum RefreshRejection {
     static func isRejection(_ error: any Error) -> Bool {
         if error is AccessToken.Rejected { return true }
         if let general = error as? GeneralRequestError { return [.noAuth, .forbidden].contains(general.code) }
-        return ((error as? any CausedByNetworkError)?.networkCause ?? error as? NetworkError)?.isRefusal ?? false
+        return error.originalNetworkError?.isRefusalOfRefresh ?? false
     }
 
     /// Returns whether the session of a call is over. `error` is the reason why the call has no token. If there is no
@@ -19,12 +19,5 @@ enum RefreshRejection {
             return error
         }
         return failure.cause
-    }
-}
-
-extension NetworkError {
-    fileprivate var isRefusal: Bool {
-        guard kind == .unacceptableStatus, let status else { return false }
-        return status == .badRequest || status == .unauthorized || status == .forbidden
     }
 }
