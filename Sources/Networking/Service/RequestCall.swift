@@ -3,19 +3,19 @@ import Foundation
 /// The state of one call across its attempts, and the decision whether to send another attempt.
 struct RequestCall: Sendable {
     let scope: CallScope
-    private let pipeline: RequestPipeline
+    let pipeline: RequestPipeline
     /// Nil if the call has neither a task nor an observer.
-    private let events: CallEvents?
+    let events: CallEvents?
     private let meter: ProgressMeter?
 
-    private let date: Date
-    private let begun: Duration
+    let date: Date
+    let begun: Duration
     /// The request before adapters; every attempt begins with it.
-    private(set) var original: HTTPRequest?
+    var original: HTTPRequest?
     /// The current attempt; nil before the first attempt and between two attempts.
-    private var attempt: Attempt?
+    var attempt: Attempt?
     /// The attempts that have ended, in order.
-    private var history: [RequestAttempt] = []
+    var history: [RequestAttempt] = []
 
     init(
         _ pipeline: RequestPipeline, in scope: CallScope, reporting events: CallEvents? = nil,
@@ -30,11 +30,9 @@ struct RequestCall: Sendable {
         events?.report(.started)
     }
 
-    private var endpoint: any Endpoint { pipeline.endpoint }
-    private var settings: RequestSettings { pipeline.settings }
-    private var clock: NetworkClock { pipeline.client.clock }
-
-    // MARK: An attempt
+    var endpoint: any Endpoint { pipeline.endpoint }
+    var settings: RequestSettings { pipeline.settings }
+    var clock: NetworkClock { pipeline.client.clock }
 
     /// Begins an attempt.
     mutating func begin() throws {
@@ -135,124 +133,4 @@ struct RequestCall: Sendable {
         events?.report(.attemptEnded(record.attempt(with: response)))
         return record
     }
-
-    // MARK: After a failure
-
-    /// Lets the error handlers decide about a failed attempt.
-    ///
-    /// - Returns: The failure of the call; nil if the request has to be sent again.
-    mutating func recover(from error: any Error, with handling: ErrorHandlingService) async -> FailedCall? {
-        do {
-            try scope.check()
-            if try await waitedWhilePaused() { return nil }
-            let (verdict, failure) = await verdict(on: error, from: handling)
-            try scope.check()
-            switch verdict {
-            case .fail(let error):
-                try scope.complete()
-                return failed(with: error, of: failure, handling, after: history.last?.decision)
-            case .retry(let delay, let request):
-                if let request { replace(with: request) }
-                if let decision = history.last?.decision { events?.report(.waiting(.retry(after: delay, decision))) }
-                try await clock.wait(for: delay)
-                return nil
-            }
-        } catch {
-            return await interrupted(handling)  // only interruptions are thrown here
-        }
-    }
-
-    /// Returns the handlers' decision about a failed attempt, and adds the attempt with their decisions to the history.
-    private mutating func verdict(
-        on error: any Error, from handling: ErrorHandlingService
-    ) async -> (ErrorHandlingService.Verdict, RequestFailure) {
-        if let known = error as? NetworkError { attempt?.note(known) }
-        var failure = failure(with: error)
-        end(failure.error)
-        let verdict = await handling.verdict(on: &failure, isInterrupted: { scope.interruption != nil })
-        history[history.count - 1].decisions = failure.decisions
-        return (verdict, failure)
-    }
-
-    /// Replaces the request of the next attempts with the request of a handler. The new request belongs to the same
-    /// call.
-    private mutating func replace(with request: HTTPRequest) {
-        var next = original.map { request.replacing($0) } ?? request
-        if let session = original?[attachment: CallSession.self] { next[attachment: CallSession.self] = session }
-        if next[option: UnsentOption.self] != nil { next[option: UnsentOption.self] = nil }
-        original = next
-    }
-
-    /// Waits until a pause is over, if a pause has ended the attempt. A paused attempt does not count.
-    ///
-    /// - Returns: Whether a pause ended the attempt.
-    private mutating func waitedWhilePaused() async throws -> Bool {
-        guard let pause = settings.options[PauseOption.self], pause.takeInterruption() else { return false }
-        attempt = nil
-        events?.report(.waiting(.paused))
-        try await pause.resumed()
-        return true
-    }
-
-    /// Ends a call that was cancelled, reset or timed out by its deadline. The handlers map its error, but no retry
-    /// follows.
-    mutating func interrupted(_ handling: ErrorHandlingService) async -> FailedCall {
-        attempt?.response = nil  // it is not the reason why the call ends
-        let isWaiting = attempt == nil && history.last?.decision?.delay != nil
-        if isWaiting { history[history.count - 1].decisions = [.endedWhileWaiting] }
-        var failure = failure(with: ending)
-        if attempt != nil { end(failure.error) }
-        let verdict = await handling.verdict(on: &failure, isInterrupted: { false })
-        guard case .fail(let error) = verdict else { return failed(with: failure.error, of: failure, handling) }
-        return failed(with: error, of: failure, handling)
-    }
-
-    /// The error with which the call has to end.
-    private var ending: any Error {
-        let interruption = scope.interruption ?? .cancelled
-        guard interruption == .deadlineExceeded, let total = settings.timeouts.total else { return interruption }
-        return NetworkError(.deadlineTimedOut, reason: "the call did not end within \(total.shortText)")
-    }
-
-    /// Adds the current attempt to the history as failed with an error, and reports it.
-    private mutating func end(_ error: any Error) {
-        let attempt = attempt ?? Attempt(number: history.count + 1, begun: clock.now())
-        let ended = attempt.ended(with: error, of: original, at: clock.now(), since: begun)
-        history.append(ended)
-        self.attempt = nil
-        events?.report(.attemptEnded(ended))
-    }
-
-    /// Creates the failure of the call: adds the number of attempts and the retry decision to the error, and maps it.
-    private func failed(
-        with error: any Error, of failure: RequestFailure, _ handling: ErrorHandlingService,
-        after decision: RetryDecision? = nil
-    ) -> FailedCall {
-        let known = error.changingCause {
-            $0.attempts = max(history.count, 1)
-            $0.retryDecision = decision
-        }
-        let error = handling.mapped(known, failure)
-        scope.refresh?.note(RefreshMark.Failure(error: error, cause: known))
-        let report = CallReport(
-            of: endpoint, date: date, earlier: history, last: nil, error: error, duration: clock.now() - begun)
-        return FailedCall(error: error.changingCause { $0.attachment = report }, report: report)
-    }
-
-    private func failure(with error: any Error) -> RequestFailure {
-        let request = attempt?.sent ?? original
-        let response = attempt?.response
-        var failure = RequestFailure(
-            endpoint: endpoint, request: request, adaptedRequest: attempt?.adapted, originalRequest: original,
-            response: response?.withoutStream, error: NetworkError.described(error, request, response?.withoutStream),
-            attempt: attempt?.number ?? max(history.count, 1), date: clock.date(), history: history)
-        failure.bounds = (attempts: max(settings.maximumAttempts ?? 1, 1), time: scope.deadline?.remaining)
-        if let decoder = settings.decoder { failure.decoder = decoder }
-        return failure
-    }
-}
-
-extension RetryDecision {
-    fileprivate static let endedWhileWaiting = RetryDecision.noRetry(because: "the call was ended while it waited")
-
 }

@@ -10,22 +10,22 @@ final class RunningTask: @unchecked Sendable {  // because of the lock; only the
     let upload: SessionUpload
     /// The upload's temporary file, which exists until the task has ended.
     private let spooled: SpooledBody?
-    private let queue: DispatchQueue
-    private let start = ContinuousClock.now
-    private let lock = NSLock()
-    private var task: URLSessionTask?
+    let queue: DispatchQueue
+    let start = ContinuousClock.now
+    let lock = NSLock()
+    var task: URLSessionTask?
     private var session: URLSession?
     /// The transport, retained as long as the task exists, because a body may be read after the app has released the
     /// transport.
     private var owner: URLSessionTransport?
     private var timer: (any DispatchSourceTimer)?
-    private var activity: SessionActivity
-    private var firstByte: Duration?
-    private var transaction: TransactionTimes?
-    private var bodyStream: SessionBodyStream?
-    private var streams = 0
+    var activity: SessionActivity
+    var firstByte: Duration?
+    var transaction: TransactionTimes?
+    var bodyStream: SessionBodyStream?
+    var streams = 0
     /// Used on the queue only.
-    private var backlog: ResponseBacklog
+    var backlog: ResponseBacklog
 
     init(
         _ request: HTTPRequest, sending upload: SessionUpload, of spooled: SpooledBody?,
@@ -53,7 +53,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock; only the
         weak var task: RunningTask?
     }
 
-    private var now: Duration { start.duration(to: .now) }
+    var now: Duration { start.duration(to: .now) }
 
     /// The times so far.
     var timing: HTTPResponse.Timing {
@@ -147,114 +147,6 @@ final class RunningTask: @unchecked Sendable {  // because of the lock; only the
         timer?.cancel()
         return task.map { ($0, owner) }
     }
-}
-
-/// The request's body.
-extension RunningTask {
-    /// Opens the body as a stream when `URLSession` requests a stream: at the beginning, and when it sends the request
-    /// again.
-    ///
-    /// - Returns: Nil if the task has already ended. Also nil if the body cannot be opened, or cannot be opened a
-    ///   second time. The call then fails.
-    func makeBodyStream() -> SessionBodyStream? {
-        let (isFirst, isRunning) = lock.withLock {
-            streams += 1
-            return (streams == 1, task != nil)
-        }
-        guard isRunning else { return nil }
-        do throws(NetworkError) {
-            guard isFirst || transfer.request.body.isReplayable else {
-                throw NetworkError(
-                    .connectionLostBeforeHead, reason: "the connection was lost, and the body cannot be read again")
-            }
-            let stream = try SessionBodyStream(transfer.request, queue: queue) { [weak self] error in
-                self?.fail(error)
-            }
-            let previous = lock.withLock {
-                defer { bodyStream = stream }
-                return bodyStream
-            }
-            previous?.close()
-            return stream
-        } catch {
-            fail(error)
-            return nil
-        }
-    }
-
-    private func fail(_ error: NetworkError) {
-        transfer.fail(error)
-        backlog.removeAll()
-        cancel()
-    }
-}
-
-/// The response, which is handled on the queue.
-extension RunningTask {
-    func receiveHead(_ head: ResponseHead) {
-        noteActivity()
-        lock.withLock { firstByte = firstByte ?? start.duration(to: .now) }
-        transfer.receiveHead(head, timing: timing)
-    }
-
-    /// Passes bytes of the body to the transfer. While the reader's buffer is full, the task is suspended on platforms
-    /// on which a suspended task stops the server from sending.
-    func receive(_ data: Data) {
-        noteActivity()
-        if !backlog.isHeldBack {
-            switch data.withUnsafeBytes({ transfer.receive($0) }) {
-            case .taken: return
-            case .abandoned: return cancel()
-            case .full: break
-            }
-        }
-        switch backlog.keep(data) {
-        case .kept(let isFirst):
-            let task = lock.withLock {
-                activity.isHeldBack = true
-                return self.task
-            }
-            if isFirst { task?.holdBack() }
-        case .tooMany:
-            fail(
-                NetworkError(
-                    .responseTooLarge, reason: "the reader is too slow: more bytes wait for it than the limit allows"))
-        }
-    }
-
-    /// Resumes the delivery, because the reader's buffer has room again.
-    private func resumeReading() {
-        queue.async { [self] in
-            var isAbandoned = false
-            let isDrained = backlog.drain { chunk in
-                let result = chunk.withUnsafeBytes { transfer.receive($0) }
-                isAbandoned = result == .abandoned
-                return result == .taken
-            }
-            if isAbandoned { return abandon() }
-            guard isDrained else { return }
-            let task = lock.withLock {
-                activity.isHeldBack = false
-                activity.note(at: now)
-                return self.task
-            }
-            task?.resume()
-        }
-    }
-
-    /// Ends the task, because the reader has stopped reading.
-    private func abandon() {
-        cancel()
-        queue.async { self.backlog.removeAll() }
-    }
-
-    /// Records the end of the response. `action` is called when all its bytes have been passed on.
-    func finish(_ action: @escaping @Sendable () -> Void) {
-        backlog.finish(action)
-    }
-
-    /// The version of HTTP; nil if no metrics have arrived.
-    var httpVersion: String? { lock.withLock { transaction?.httpVersion } }
 }
 
 /// The idle timer.

@@ -1,0 +1,106 @@
+#if os(Linux)
+    import CLibcurl
+
+    /// The exchanges of the loop, on its thread: how they begin and end.
+    extension CurlLoop {
+        func follow(_ command: Command) {
+            switch command {
+            case .start(let exchange):
+                begin(exchange)
+            case .cancel(let exchange):
+                if let handle = exchange.handle { end(handle, .failure(NetworkError(.cancelled))) }
+            case .resume(let exchange, let direction):
+                exchange.resume(direction)
+                timer = 0  // see CurlFault.lostResumes
+            }
+        }
+
+        /// Begins an attempt. Its handle is created on this thread, which also frees it, because it is much slower to
+        /// free memory that another thread has allocated.
+        private func begin(_ exchange: CurlExchange) {
+            do {
+                let handle = try makeHandle()
+                try handle.prepare(for: exchange)
+                attach(exchange, to: handle)
+                guard clibcurl_multi_add(multi, handle.easy) == 0 else {
+                    return end(handle, .failure(NetworkError(.unknown, reason: "libcurl does not accept the request")))
+                }
+            } catch {
+                finish(exchange, .failure(NetworkError.wrapping(error)))
+            }
+        }
+
+        private func attach(_ exchange: CurlExchange, to handle: CurlHandle) {
+            exchange.handle = handle
+            handle.exchange = exchange
+            handle.index = active.count
+            active.append(handle)
+            exchange.begin(mayWait: configuration.limits.mayWait)
+            if case .check(let time) = exchange.timeoutStatus(at: now) {
+                nextTimeoutCheck = min(nextTimeoutCheck, time)
+            }
+        }
+
+        /// Ends the exchange of a handle.
+        func end(_ handle: CurlHandle, _ outcome: Result<HTTPResponse.Timing, NetworkError>) {
+            if let exchange = detach(handle) { finish(exchange, outcome) }
+        }
+
+        /// Ends an exchange that has no handle. ``CurlOutcomes`` notifies the caller of the exchange later.
+        private func finish(_ exchange: CurlExchange, _ outcome: Result<HTTPResponse.Timing, NetworkError>) {
+            exchange.closeBody()
+            inbox.noteEnd()
+            outcomes.add(outcome, of: exchange)
+        }
+
+        /// Separates an exchange from its handle, and removes the handle from libcurl.
+        private func detach(_ handle: CurlHandle) -> CurlExchange? {
+            guard let exchange = handle.exchange else { return nil }
+            clibcurl_multi_remove(multi, handle.easy)
+            handle.noteEnd()
+            handle.exchange = nil
+            exchange.handle = nil
+            active.swapAt(handle.index, active.count - 1)
+            active[handle.index].index = handle.index
+            active.removeLast()
+            return exchange
+        }
+
+        /// Sends the request again with a new handle.
+        private func repeatRequest(of handle: CurlHandle) {
+            guard let exchange = detach(handle) else { return }
+            do { try exchange.prepareToRepeat() } catch {
+                return finish(exchange, .failure(NetworkError.wrapping(error)))
+            }
+            begin(exchange)
+        }
+
+        func collect() {
+            var result: Int32 = 0
+            while let easy = clibcurl_multi_next_ended(multi, &result) {
+                guard let handle = CurlHandle.of(easy), let exchange = handle.exchange else { continue }
+                // Some versions of libcurl report no error if a connection ends before the response head.
+                if result == CCURLE_OK, !exchange.hasReceived { result = Int32(CCURLE_GOT_NOTHING) }
+                if result == CCURLE_OK {
+                    end(handle, exchange.finishResponse().map { handle.timing })
+                } else if exchange.mayRepeat(after: result) {
+                    repeatRequest(of: handle)
+                } else {
+                    end(handle, .failure(handle.failure(result)))
+                }
+            }
+        }
+
+        func checkTimeouts() {
+            guard now >= nextTimeoutCheck else { return }
+            nextTimeoutCheck = .max
+            for handle in active {
+                guard let exchange = handle.exchange else { continue }
+                switch exchange.timeoutStatus(at: now) {
+                case .check(let time): nextTimeoutCheck = min(nextTimeoutCheck, time)
+                case .passed(let error): end(handle, .failure(error))
+                }
+            }
+        }
+    }
+#endif
