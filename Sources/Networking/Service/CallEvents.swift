@@ -103,7 +103,9 @@ final class CallEvents: Sendable {
     /// Reports the progress to the observers that need it.
     func observe(_ meter: ProgressMeter) {
         guard wantsProgress else { return }
-        meter.observe(on: DispatchQueue(label: "networking.progress")) { [weak self] in self?.report(.progress($0)) }
+        // Without the target, each call whose progress is reported would have a thread of its own.
+        let queue = DispatchQueue(label: "networking.progress", target: .global(qos: .utility))
+        meter.observe(on: queue) { [weak self] in self?.report(.progress($0)) }
     }
 
     private var wantsProgress: Bool {

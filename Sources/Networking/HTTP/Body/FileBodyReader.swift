@@ -8,7 +8,8 @@ final class FileBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because o
     private static let readAhead = 2
 
     private let lock = NSLock()
-    private let queue = DispatchQueue(label: "networking.file-body")
+    // Without the target, each queue that waits for the disk would have a thread of its own.
+    private let queue = DispatchQueue(label: "networking.file-body", target: .global(qos: .utility))
     private let file: FileHandle
     private var left: Int
     private var chunks: [Data] = []
