@@ -21,6 +21,9 @@ enum NetworkingProof {
                 if arguments.first == "cache", let worker = CacheWorker(Array(arguments.dropFirst())) {
                     await worker.run()
                 }
+                if arguments.first == "download", let worker = DownloadWorker(Array(arguments.dropFirst())) {
+                    return await worker.run()
+                }
                 if arguments.first == "server" { return try SoakServer().run() }
                 guard let worker = TokenWorker(arguments) else {
                     refuse("work: expected a store, the URL of a server and a name")

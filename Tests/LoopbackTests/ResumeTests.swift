@@ -44,6 +44,13 @@ extension Loopback {
             #expect(try Data(contentsOf: url) == content)
         }
 
+        @Test("A file that a process was writing when it was terminated is removed by the next download")
+        func terminatedProcess() async throws {
+            try Data("{".utf8).write(to: scratch.file(".film.mp4.resume.new"))
+            _ = try await service().request(Film(), as: .file(destination))
+            #expect(names == ["film.mp4"])
+        }
+
         @Test("A part file with a second hard link is not modified")
         func linkedPart() async throws {
             try await cut(after: 100_000)

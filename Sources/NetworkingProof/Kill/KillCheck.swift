@@ -2,15 +2,17 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// At random moments, kills processes that share a token, or a cache on disk. Checks that the other processes find a
-/// correct token, that every call ends, and that the cache contains each stored response with the correct bytes.
+/// At random moments, kills processes that share a token, a cache on disk, or the target of a download. Checks that the
+/// other processes find a correct token, that every call ends, that the cache contains each stored response with the
+/// correct bytes, and that the target is always a complete file.
 struct KillCheck: Check {
     let name = "kill"
-    let parts = ["token-file", "etcd", "cache"]
+    let parts = ["token-file", "etcd", "cache", "download"]
 
     func run(_ report: Report, _ settings: ProofSettings) async throws {
         if settings.includes("token-file") { try await inFolder { try await killWithFile(in: $0, report, settings) } }
         if settings.includes("cache") { try await inFolder { try await killWithCache(in: $0, report, settings) } }
+        if settings.includes("download") { try await inFolder { try await killWithDownload(in: $0, report, settings) } }
         if settings.includes("etcd") { try await inFolder { try await killWithEtcd(in: $0, report, settings) } }
     }
 
@@ -21,10 +23,10 @@ struct KillCheck: Check {
         try await body(folder)
     }
 
-    /// Kills 200 processes (20 in a quick run), each up to 30 ms after the server began to refuse the token.
+    /// Kills 500 processes (20 in a quick run), each up to 30 ms after the server began to refuse the token.
     private func killWithFile(in folder: URL, _ report: Report, _ settings: ProofSettings) async throws {
         let begun = ContinuousClock.now
-        let kills = settings.count ?? (settings.isQuick ? 20 : 200)
+        let kills = settings.count ?? (settings.isQuick ? 20 : 500)
         let file = folder.appending(path: "token.json")
         let fleet = try await TokenFleet(sharing: AccessTokenFile(file), at: file.path)
         var random = SeededGenerator(seed: settings.seed)
@@ -36,7 +38,9 @@ struct KillCheck: Check {
             // A process that is killed while it holds the lease blocks the others until the lease expires. Further
             // kills in that time would prove nothing.
             try await fleet.server.waitForRefresh()
-            if number % 50 == 49 { report.progress("kill token-file", since: begun, "\(number + 1) of \(kills) kills") }
+            if number % 100 == 99 {
+                report.progress("kill token-file", since: begun, "\(number + 1) of \(kills) kills")
+            }
         }
         try await fleet.finish()
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -65,25 +69,55 @@ struct KillCheck: Check {
             violations: fleet.violations + (isIdle ? ["expected at least \(kills) steps"] : []))
     }
 
-    /// Refuses the token five times a second, kills a process every two seconds, and restarts etcd once.
+    /// Kills 500 processes (30 in a quick run) that download to one file, each up to 20 ms after a request. The content
+    /// changes after every tenth kill.
+    private func killWithDownload(in folder: URL, _ report: Report, _ settings: ProofSettings) async throws {
+        let begun = ContinuousClock.now
+        let kills = settings.count ?? (settings.isQuick ? 30 : 500)
+        let fleet = try DownloadFleet(in: folder)
+        var random = SeededGenerator(seed: settings.seed)
+        for number in 0..<kills where fleet.violations.isEmpty {
+            try await fleet.waitForRequest(after: fleet.server.counts.requests)
+            try await Task.sleep(for: .microseconds(Int.random(in: 0..<20_000, using: &random)))
+            if number % 10 == 9 { fleet.server.change() }
+            try fleet.replace(Int.random(in: 0..<fleet.size, using: &random))
+            if number % 100 == 99 {
+                report.progress("kill download", since: begun, "\(number + 1) of \(kills) kills")
+            }
+        }
+        try await fleet.finish()
+        let (requests, resumed) = fleet.server.counts
+        let isIdle = resumed < kills / 10 || fleet.complete < kills / 2
+        report.end(
+            "kill download", since: begun,
+            "\(kills) kills of \(fleet.size) processes, \(requests.grouped) requests, \(resumed.grouped) resumed",
+            violations: fleet.violations
+                + (isIdle ? ["expected at least \(kills / 10) resumed downloads, and a file after half of the kills"] : []))
+    }
+
+    /// Kills 500 processes (4 in a quick run), each up to 100 ms after the server began to refuse the token. Restarts
+    /// etcd once.
     private func killWithEtcd(in folder: URL, _ report: Report, _ settings: ProofSettings) async throws {
         let begun = ContinuousClock.now
-        let seconds = settings.count ?? (settings.isQuick ? 4 : 10)
+        let kills = settings.count ?? (settings.isQuick ? 4 : 500)
         guard let etcd = try await EtcdServer(in: folder) else {
             return report.end("kill etcd", since: begun, "skipped: etcd is not installed")
         }
         defer { etcd.stop() }
         let fleet = try await TokenFleet(sharing: EtcdTokenStore(etcd.url, key: "token"), at: etcd.url.absoluteString)
         var random = SeededGenerator(seed: settings.seed)
-        for tick in 1...(seconds * 5) where fleet.server.violations.isEmpty {
-            try await Task.sleep(for: .milliseconds(200))
+        for number in 0..<kills where fleet.server.violations.isEmpty {
+            try await Task.sleep(for: .milliseconds(Int.random(in: 50..<300, using: &random)))
             fleet.server.invalidate()
-            if tick == seconds * 5 / 2 { try await etcd.restart() }
-            if tick % 10 == 0 { try await fleet.replace(Int.random(in: 0..<fleet.size, using: &random)) }
+            try await Task.sleep(for: .microseconds(Int.random(in: 0..<100_000, using: &random)))
+            if number == kills / 2 { try await etcd.restart() }
+            try await fleet.replace(Int.random(in: 0..<fleet.size, using: &random))
+            try await fleet.server.waitForRefresh()
+            if number % 100 == 99 { report.progress("kill etcd", since: begun, "\(number + 1) of \(kills) kills") }
         }
         try await fleet.finish()
         report.end(
-            "kill etcd", since: begun, "\(seconds) s, \(fleet.size) processes, \(fleet.server.summary)",
-            violations: fleet.server.violations + fleet.server.idleness(atLeast: seconds))
+            "kill etcd", since: begun, "\(kills) kills of \(fleet.size) processes, \(fleet.server.summary)",
+            violations: fleet.server.violations + fleet.server.idleness(atLeast: kills))
     }
 }

@@ -48,18 +48,3 @@ struct TokenWorker: Sendable {
         }
     }
 }
-
-/// Whether the input of the process has ended.
-private final class InputEnd: @unchecked Sendable {  // because of the lock
-    private let lock = NSLock()
-    private var isOver = false
-
-    init() {
-        Thread.detachNewThread { [self] in
-            _ = try? FileHandle.standardInput.readToEnd()
-            lock.withLock { isOver = true }
-        }
-    }
-
-    var hasCome: Bool { lock.withLock { isOver } }
-}

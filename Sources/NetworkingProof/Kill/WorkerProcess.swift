@@ -1,6 +1,6 @@
 import Foundation
 
-/// A running ``TokenWorker`` or ``CacheWorker``, which can be killed at any moment.
+/// A running ``TokenWorker``, ``CacheWorker`` or ``DownloadWorker``, which can be killed at any moment.
 final class WorkerProcess {
     let name: String
     private let process = Process()

@@ -88,6 +88,10 @@ public struct FileDestination: Sendable {
     /// The small file that describes the part.
     var note: URL { hiddenSibling("resume") }
 
+    /// The description while it is written. Only the download that has locked the part writes it, so the name need not
+    /// be unique. The name is fixed, so that the next download finds and removes the file of a terminated process.
+    private var newNote: URL { hiddenSibling("resume.new") }
+
     private func hiddenSibling(_ ending: String) -> URL {
         url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).\(ending)")
     }
@@ -173,13 +177,20 @@ public struct FileDestination: Sendable {
         // The file is emptied before the new description is written, so that a description never belongs to the bytes
         // of other content.
         try file.truncate(to: 0)
-        unlink(note.path)
+        removeNote()
         let content = response.request[option: ContentName.self] ?? contentName(response.request.url)
         guard let point = ResumePoint(response, content: content) else { return false }
-        do { try JSONEncoder().encode(point).write(to: note, options: .atomic) } catch {
+        do { try JSONEncoder().encode(point).write(to: newNote, options: .withoutOverwriting) } catch {
             throw fault(((error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code.rawValue ?? EIO)
         }
+        guard rename(newNote.path, note.path) == 0 else { throw fault(errno) }
         return true
+    }
+
+    /// Removes the description, and the new description that a process was writing when it was terminated.
+    private func removeNote() {
+        unlink(note.path)
+        unlink(newNote.path)
     }
 
     /// Checks that the file is complete, if the server has stated the length.
@@ -198,8 +209,10 @@ public struct FileDestination: Sendable {
     }
 
     private func remove(_ name: URL) {
+        // The description is removed while the part still has its name and its lock, so that it is not the description
+        // of another download.
+        if resuming != .never { removeNote() }
         unlink(name.path)
-        if resuming != .never { unlink(note.path) }
     }
 
     private func describe(_ code: Int32) -> String {
