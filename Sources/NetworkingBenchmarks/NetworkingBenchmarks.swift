@@ -19,7 +19,7 @@ enum NetworkingBenchmarks {
         private static let benchmarks: [any Benchmark] = [
             PipelineBenchmark(), ObserversBenchmark(), PolicyBenchmark(), GetBenchmark(), StormBenchmark(),
             RotationBenchmark(),
-            HangingBenchmark(), SoakBenchmark(), DownloadBenchmark(), UploadBenchmark(), CutsBenchmark(),
+            HangingBenchmark(), SoakBenchmark(), DownloadBenchmark(), UploadBenchmark(),
             KeyPathBenchmark(), CacheBenchmark(), ExactlyOnceBenchmark(),
         ]
 
@@ -27,7 +27,6 @@ enum NetworkingBenchmarks {
             if arguments.first == "serve" { return try BenchmarkServer(Array(arguments.dropFirst())).run() }
             if arguments.first == "serve-transfers" { return try TransferServer.run() }
             if arguments.first == "count" { return try await CountedCalls.run(Array(arguments.dropFirst())) }
-            if arguments.first == "download-to" { exit(await ResumingDownload.run(Array(arguments.dropFirst()))) }
             let options = Set(arguments.filter { $0.hasPrefix("--") })
             let names = arguments.filter { !$0.hasPrefix("--") }
             let known = benchmarks.map(\.name)

@@ -5,8 +5,8 @@
     /// The server of the transfer benchmarks. It runs in a process of its own, with one thread for each connection,
     /// and ends when its standard input ends.
     ///
-    /// `GET /N` returns N bytes. `GET /pattern?seed=S` returns 2 MB slowly, and supports `Range`. `POST` reads the
-    /// whole body and returns the time of its first byte, in nanoseconds of the monotonic clock.
+    /// `GET /N` returns N bytes. `POST` reads the whole body and returns the time of its first byte, in nanoseconds of
+    /// the monotonic clock.
     enum TransferServer {
         private static let piece = [UInt8](repeating: 7, count: 1 << 20)
 
@@ -41,9 +41,7 @@
             var buffer = [UInt8](repeating: 0, count: 1 << 20)
             while true {
                 guard let (head, extra) = readHead(client, &buffer) else { return }
-                if head.hasPrefix("GET /pattern?seed="), let seed = Int(head.dropFirst(18).prefix { $0 != " " }) {
-                    sendPattern(seed, head, to: client)
-                } else if head.hasPrefix("GET /"), let count = Int(head.dropFirst(5).prefix { $0 != " " }) {
+                if head.hasPrefix("GET /"), let count = Int(head.dropFirst(5).prefix { $0 != " " }) {
                     send(count, to: client)
                 } else {
                     let length = field("content-length", in: head).flatMap(Int.init) ?? 0
@@ -88,24 +86,6 @@
                 let sent = Glibc.send(client, piece, min(piece.count, left), Int32(MSG_NOSIGNAL))
                 guard sent > 0 else { return }
                 left -= sent
-            }
-        }
-
-        private static func sendPattern(_ seed: Int, _ head: String, to client: Int32) {
-            let content = Pattern.bytes(2_000_000, seed: seed)
-            var start = 0
-            if field("if-range", in: head) ?? "\"\(seed)\"" == "\"\(seed)\"", let range = field("range", in: head) {
-                start = Int(range.dropFirst(6).dropLast()) ?? 0
-            }
-            let status = start > 0 ? "206 Partial Content" : "200 OK"
-            let range = start > 0 ? "Content-Range: bytes \(start)-\(content.count - 1)/\(content.count)\r\n" : ""
-            write(
-                "HTTP/1.1 \(status)\r\nETag: \"\(seed)\"\r\n\(range)Content-Length: \(content.count - start)\r\n\r\n",
-                to: client)
-            for offset in stride(from: start, to: content.count, by: 50_000) {
-                let bytes = Array(content[offset..<min(offset + 50_000, content.count)])
-                guard Glibc.send(client, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else { return }
-                usleep(300)
             }
         }
 
