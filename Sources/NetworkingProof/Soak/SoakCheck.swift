@@ -12,6 +12,7 @@ struct SoakCheck: Check {
     func run(_ report: Report, _ settings: ProofSettings) async throws {
         #if os(Linux)
             let begun = ContinuousClock.now
+            AllocatorArenas.limit(to: ProcessInfo.processInfo.activeProcessorCount)
             let seconds = settings.count ?? (settings.isQuick ? 60 : 3_600)
             let plan = SoakPlan(SoakCall.allCases.filter { settings.includes("\($0)") }, seconds: seconds)
             let server = try SoakServerProcess()
