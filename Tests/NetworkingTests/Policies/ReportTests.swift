@@ -163,7 +163,7 @@ struct ReportTests {
         #expect(ended.value == [1, 2, 3])
     }
 
-    @Test("A retry without a wait is also reported to observers, and the log has a warning")
+    @Test("A retry without a wait is also reported to observers, and the log has a warning that names the endpoint")
     func retryAtOnce() async throws {
         let lines = Box<[String]>([])
         let stub = StubTransport()
@@ -175,7 +175,19 @@ struct ReportTests {
         }
         try await service.request(UserEndpoint.open)
         #expect(
-            lines.value.count == 1 && lines.value.first?.contains("503 Service Unavailable") == true, "\(lines.value)")
+            lines.value.count == 1
+                && lines.value.first?.hasSuffix(" GET /open: retried: 503 Service Unavailable") == true,
+            "\(lines.value)")
+    }
+
+    @Test("The waterfall names no token if the request carried none")
+    func requestWithoutToken() async throws {
+        let session = AccessTokenSupervisor(token: nil, clock: Fixture.stillClock) { _ in AccessToken("new") }
+        var request = HTTPRequest(.get, try #require(Fixture.environment.baseURL))
+        try session.adapter.adapt(&request, for: UserEndpoint.fetch(id: "7"))
+        #expect(request[attachment: CarriedToken.self] != nil)
+        let attempt = RequestAttempt(number: 1, request: request, response: nil, error: nil, duration: .zero)
+        #expect(attempt.tokenGeneration == nil)
     }
 
     @Test("The reason of a failed refresh is in the log and in the report of the refused call")

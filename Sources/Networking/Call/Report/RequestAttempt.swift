@@ -45,7 +45,10 @@ public struct RequestAttempt: Sendable {
 
     /// The number of the token that the request carried, counted from 0 for the first token of the session; nil if the
     /// request carried no token of a session.
-    var tokenGeneration: Int? { request?[attachment: CarriedToken.self]?.generation }
+    var tokenGeneration: Int? {
+        guard let request, request.headers.contains(.authorization) else { return nil }
+        return request[attachment: CarriedToken.self]?.generation
+    }
 }
 
 extension RequestAttempt: CustomStringConvertible {

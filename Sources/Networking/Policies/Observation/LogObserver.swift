@@ -61,7 +61,7 @@ public struct LogObserver: RequestObserver {
     /// Writes a line if the level of the event is high enough.
     public func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
         let level = LogObserver.level(of: event)
-        guard level >= self.level, let message = message(for: event) else { return }
+        guard level >= self.level, let message = message(for: event, of: call) else { return }
         write(Line(level: level, message: message, call: call))
     }
 
@@ -73,10 +73,10 @@ public struct LogObserver: RequestObserver {
         }
     }
 
-    private func message(for event: RequestEvent) -> String? {
+    private func message(for event: RequestEvent, of call: RequestEvent.Call) -> String? {
         switch event {
         case .started, .permitAcquired, .attemptStarted, .progress: nil
-        case .waiting(let wait): describe(wait)
+        case .waiting(let wait): "\(call.endpoint.method) \(call.endpoint.urlTemplate): \(describe(wait))"
         case .adapted(let request): "-> \(text(of: request))"
         case .sent(let request): "sent \(request)"
         case .redirected(let response, let request): "\(response.status) leads to \(redaction.text(of: request.url))"
@@ -89,7 +89,7 @@ public struct LogObserver: RequestObserver {
     private func describe(_ wait: RequestWait) -> String {
         switch wait {
         case .admission(let policy): "waits for admission: \(policy)"
-        case .retry(let delay, let decision): delay > .zero ? "waits \(delay.shortText): \(decision)" : "\(decision)"
+        case .retry(_, let decision): "\(decision)"
         case .connectivity: "waits for a connection"
         case .paused: "waits until it is resumed"
         }
