@@ -14,14 +14,14 @@ public import Foundation
 /// of interpolations, or a `?` or `#` in literal text, the call ends with ``NetworkError/Kind/invalidRequest`` before a
 /// request is sent.
 public struct EndpointPath: Hashable, Sendable {
-    /// The path so far, percent-encoded.
-    private var bytes: [UInt8] = []
-    /// The start of the last segment in `bytes`. The next two flags say whether the segment contains literal text and
-    /// interpolated values.
+    /// The path so far, percent-encoded. A short text needs no memory of its own.
+    private var text = ""
+    /// The start of the last segment in `text.utf8`. The next two flags say whether the segment contains literal text
+    /// and interpolated values.
     private var segmentStart = 0
     private var hasLiteral = false
     private var hasInterpolation = false
-    /// The ranges of the interpolated values in `bytes`.
+    /// The ranges of the interpolated values in `text.utf8`.
     private var interpolations: [Range<Int>] = []
     private var fault: String?
     /// Whether the text was cut at a `?` or `#`. The rest is not part of the path and may be secret, so no error
@@ -52,7 +52,7 @@ public struct EndpointPath: Hashable, Sendable {
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``.
     func percentEncoded() throws -> String {
         if let fault = fault ?? faultOfSegment { throw NetworkError(.invalidRequest, reason: "path: \(fault)") }
-        return String(decoding: bytes.first == EndpointPath.slash ? bytes[1...] : bytes[...], as: UTF8.self)
+        return EndpointPath.withoutFirstSlash(text)
     }
 
     /// Returns the path as a prefix of other paths, without slashes at its start and end.
@@ -67,7 +67,7 @@ public struct EndpointPath: Hashable, Sendable {
 
     /// Whether the path begins with all segments of a prefix, and these segments are literal text.
     func begins(with prefix: String) -> Bool {
-        let written = interpolations.first.map { bytes[..<$0.lowerBound] } ?? bytes[...]
+        let written = text.utf8.prefix(interpolations.first?.lowerBound ?? .max)
         let path = written.first == EndpointPath.slash ? written.dropFirst() : written
         guard path.starts(with: prefix.utf8) else { return false }
         let rest = path.dropFirst(prefix.utf8.count)
@@ -76,27 +76,35 @@ public struct EndpointPath: Hashable, Sendable {
 
     /// The path with `{}` in place of each interpolated value.
     var template: String {
-        var template: [UInt8] = []
+        var template = ""
         var position = 0
         for interpolation in interpolations {
-            template += bytes[position..<interpolation.lowerBound] + "{}".utf8
+            template += part(position..<interpolation.lowerBound) + "{}"
             position = interpolation.upperBound
         }
-        template += bytes[position...]
-        return String(decoding: template.first == EndpointPath.slash ? template[1...] : template[...], as: UTF8.self)
+        return EndpointPath.withoutFirstSlash(template + part(position..<text.utf8.count))
+    }
+
+    /// Returns a part of the text, which is ASCII.
+    private func part(_ range: Range<Int>) -> Substring {
+        Substring(text.utf8.dropFirst(range.lowerBound).prefix(range.count))
+    }
+
+    private static func withoutFirstSlash(_ text: String) -> String {
+        text.utf8.first == slash ? String(text.utf8.dropFirst()) ?? text : text
     }
 
     private static let slash = UInt8(ascii: "/")
 
     private mutating func reserve(_ count: Int) {
-        bytes.reserveCapacity(count)
+        text.reserveCapacity(count)
     }
 
     private mutating func append(value: String) {
         guard !isCut else { return }
-        let start = bytes.count
-        bytes += PercentEncoding.encode(value).utf8
-        interpolations.append(start..<bytes.count)
+        let start = text.utf8.count
+        text += PercentEncoding.encode(value)
+        interpolations.append(start..<text.utf8.count)
         hasInterpolation = true
     }
 
@@ -104,16 +112,13 @@ public struct EndpointPath: Hashable, Sendable {
     /// with two hexadecimal digits.
     private mutating func append(literal: String) {
         guard !isCut else { return }
-        bytes.reserveCapacity(bytes.count + literal.utf8.count)
-        var literal = literal
-        literal.withUTF8 { append(literal: $0[...]) }
-    }
-
-    private mutating func append(literal: Slice<UnsafeBufferPointer<UInt8>>) {
-        var rest = literal
+        var rest = literal.utf8[...]
         while let byte = rest.first {
-            rest.removeFirst()
+            let plain = rest.prefix { PercentEncoding.isUnreserved($0) || EndpointPath.isDelimiter($0) }
+            if plain.isEmpty { rest.removeFirst() } else { rest = rest[plain.endIndex...] }
             switch byte {
+            case _ where !plain.isEmpty:
+                text += Substring(plain)
             case EndpointPath.slash:
                 endSegment()
                 continue
@@ -124,11 +129,9 @@ public struct EndpointPath: Hashable, Sendable {
                 return
             case UInt8(ascii: "%")
             where rest.prefix(2).count == 2 && rest.prefix(2).allSatisfy(PercentEncoding.isHexDigit):
-                bytes.append(byte)
-            case _ where PercentEncoding.isUnreserved(byte) || EndpointPath.isDelimiter(byte):
-                bytes.append(byte)
+                text += "%"
             default:
-                PercentEncoding.escape(byte, into: &bytes)
+                text += PercentEncoding.escaped(byte)
             }
             hasLiteral = true
         }
@@ -142,8 +145,8 @@ public struct EndpointPath: Hashable, Sendable {
 
     private mutating func endSegment() {
         fault = fault ?? faultOfSegment
-        bytes.append(EndpointPath.slash)
-        segmentStart = bytes.count
+        text += "/"
+        segmentStart = text.utf8.count
         hasLiteral = false
         hasInterpolation = false
     }
@@ -151,14 +154,11 @@ public struct EndpointPath: Hashable, Sendable {
     /// The error of the last segment: an interpolation made it empty, or servers and proxies would treat it as `.` or
     /// `..`.
     private var faultOfSegment: String? {
-        let segment = bytes[segmentStart...]
+        let segment = part(segmentStart..<text.utf8.count)
         if hasInterpolation, !hasLiteral, segment.isEmpty { return "an interpolated segment is empty" }
-        guard segment.count <= 6, segment.first == UInt8(ascii: ".") || segment.first == UInt8(ascii: "%") else {
-            return nil
-        }
-        let text = String(decoding: segment, as: UTF8.self)
-        let isDots = [".", "..", "%2e", ".%2e", "%2e.", "%2e%2e"].contains(text.lowercased())
-        return isDots ? "a segment is \"\(text)\"" : nil
+        guard segment.utf8.count <= 6, segment.hasPrefix(".") || segment.hasPrefix("%") else { return nil }
+        let isDots = [".", "..", "%2e", ".%2e", "%2e.", "%2e%2e"].contains(segment.lowercased())
+        return isDots ? "a segment is \"\(segment)\"" : nil
     }
 }
 
@@ -209,5 +209,5 @@ extension EndpointPath: ExpressibleByStringInterpolation {
 
 extension EndpointPath: CustomStringConvertible {
     /// The path as it is sent, percent-encoded.
-    public var description: String { String(decoding: bytes, as: UTF8.self) }
+    public var description: String { text }
 }

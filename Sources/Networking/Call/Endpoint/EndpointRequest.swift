@@ -113,14 +113,25 @@ struct EndpointRequest {
         let address = server.address
         let ownPath = endpoint.path
         // If the endpoint has a complete base URL and no path of its own, the path of that URL is used unchanged.
-        let path = server.isOwn && ownPath == "" ? address.wholePath : try path(ownPath, below: address.path)
+        let isComplete = server.isOwn && ownPath == ""
+        let base = isComplete ? address.wholePath : address.path
+        let (prefix, path) = isComplete ? ("", "") : try prefixed(ownPath)
         var items =
             environment.value.query.isEmpty || server.isForeign
             ? endpoint.query : environment.value.query + endpoint.query
         if let parameters { items = items + parameters }
         if let fault = items.fault { throw NetworkError(.invalidRequest, reason: "query: \(fault)") }
-        let query = address.query.appending(items.percentEncoded, after: "&")
-        let text = address.authority + (path.isEmpty ? "" : "/" + path) + (query.isEmpty ? "" : "?" + query)
+        let query = items.isEmpty ? "" : items.percentEncoded
+
+        var text = address.authority
+        text.reserveCapacity(
+            text.utf8.count + base.utf8.count + prefix.utf8.count + path.utf8.count + address.query.utf8.count
+                + query.utf8.count + 5)
+        text.append(base, after: "/")
+        text.append(prefix, after: "/")
+        text.append(path, after: "/")
+        text.append(address.query, after: "?")
+        text.append(query, after: address.query.isEmpty ? "?" : "&")
         guard let url = URL(string: text) else {
             throw NetworkError(
                 .invalidRequest, reason: "URL: the base URL and the path \"\(path)\" do not form a valid URL")
@@ -128,24 +139,25 @@ struct EndpointRequest {
         return url
     }
 
-    /// Returns the path of the base URL, followed by the endpoint's path. The prefix is inserted between them, unless
-    /// the literal text of the endpoint's path begins with the prefix.
-    private func path(_ path: EndpointPath, below base: String) throws -> String {
+    /// Returns the encoded path, and the prefix that is inserted before it. The prefix is empty if the literal text of
+    /// the path begins with the environment's prefix.
+    private func prefixed(_ path: EndpointPath) throws -> (prefix: String, path: String) {
         let encoded = try path.percentEncoded()
         guard !encoded.hasPrefix("http://"), !encoded.hasPrefix("https://") else {
             throw NetworkError(
                 .invalidRequest, reason: "path: expected a path, found a URL; set `baseURL` for another server")
         }
         let prefix = try environment.value.prefix.get()
-        guard !prefix.isEmpty, !path.begins(with: prefix) else { return base.appending(encoded, after: "/") }
-        return base.appending(prefix, after: "/").appending(encoded, after: "/")
+        return (path.begins(with: prefix) ? "" : prefix, encoded)
     }
 }
 
 extension String {
-    /// Joins two parts with a separator. If one part is empty, returns the other part.
-    fileprivate func appending(_ part: String, after separator: String) -> String {
-        isEmpty ? part : part.isEmpty ? self : self + separator + part
+    /// Appends a part after a separator, unless the part is empty.
+    fileprivate mutating func append(_ part: String, after separator: String) {
+        guard !part.isEmpty else { return }
+        self += separator
+        self += part
     }
 }
 

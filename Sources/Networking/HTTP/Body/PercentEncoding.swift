@@ -23,6 +23,13 @@ enum PercentEncoding {
         encoded.append(hexDigits[Int(byte & 15)])
     }
 
+    /// Returns a byte as `%` and two hexadecimal digits.
+    static func escaped(_ byte: UInt8) -> String {
+        var encoded: [UInt8] = []
+        escape(byte, into: &encoded)
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
     static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
