@@ -112,13 +112,23 @@ public struct EndpointPath: Hashable, Sendable {
     /// with two hexadecimal digits.
     private mutating func append(literal: String) {
         guard !isCut else { return }
-        var rest = literal.utf8[...]
+        if !literal.isEmpty, literal.utf8.allSatisfy(EndpointPath.isPlain) {
+            text += literal
+            hasLiteral = true
+            return
+        }
+        var literal = literal
+        literal.withUTF8 { append(literal: $0[...]) }
+    }
+
+    private mutating func append(literal: Slice<UnsafeBufferPointer<UInt8>>) {
+        var rest = literal
         while let byte = rest.first {
-            let plain = rest.prefix { PercentEncoding.isUnreserved($0) || EndpointPath.isDelimiter($0) }
-            if plain.isEmpty { rest.removeFirst() } else { rest = rest[plain.endIndex...] }
+            let plain = rest.prefix(while: EndpointPath.isPlain)
+            rest = rest[max(plain.endIndex, rest.startIndex + 1)...]
             switch byte {
             case _ where !plain.isEmpty:
-                text += Substring(plain)
+                text += String(decoding: plain, as: UTF8.self)
             case EndpointPath.slash:
                 endSegment()
                 continue
@@ -135,6 +145,11 @@ public struct EndpointPath: Hashable, Sendable {
             }
             hasLiteral = true
         }
+    }
+
+    /// Whether a path may contain a byte of a segment as it is.
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        PercentEncoding.isUnreserved(byte) || isDelimiter(byte)
     }
 
     /// The characters that a path may contain in addition to unreserved characters: [RFC 3986 section
@@ -154,9 +169,11 @@ public struct EndpointPath: Hashable, Sendable {
     /// The error of the last segment: an interpolation made it empty, or servers and proxies would treat it as `.` or
     /// `..`.
     private var faultOfSegment: String? {
+        let count = text.utf8.count - segmentStart
+        if hasInterpolation, !hasLiteral, count == 0 { return "an interpolated segment is empty" }
+        let first = text.utf8.suffix(count).first
+        guard count <= 6, first == UInt8(ascii: ".") || first == UInt8(ascii: "%") else { return nil }
         let segment = part(segmentStart..<text.utf8.count)
-        if hasInterpolation, !hasLiteral, segment.isEmpty { return "an interpolated segment is empty" }
-        guard segment.utf8.count <= 6, segment.hasPrefix(".") || segment.hasPrefix("%") else { return nil }
         let isDots = [".", "..", "%2e", ".%2e", "%2e.", "%2e%2e"].contains(segment.lowercased())
         return isDots ? "a segment is \"\(segment)\"" : nil
     }
