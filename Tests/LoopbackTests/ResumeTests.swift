@@ -46,7 +46,7 @@ extension Loopback {
 
         @Test("A file that a process was writing when it was terminated is removed by the next download")
         func terminatedProcess() async throws {
-            try Data("{".utf8).write(to: scratch.file(".film.mp4.resume.new"))
+            try Data("{".utf8).write(to: scratch.file(".film.mp4.new"))
             _ = try await service().request(Film(), as: .file(destination))
             #expect(names == ["film.mp4"])
         }

@@ -3,7 +3,7 @@ import Foundation
 /// The state of one call across its attempts, and the decision whether to send another attempt.
 struct RequestCall: Sendable {
     let scope: CallScope
-    let pipeline: RequestPipeline
+    private let pipeline: RequestPipeline
     /// Nil if the call has neither a task nor an observer.
     let events: CallEvents?
     private let meter: ProgressMeter?

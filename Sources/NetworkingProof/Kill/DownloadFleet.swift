@@ -9,8 +9,8 @@ final class DownloadFleet {
     private var workers: [WorkerProcess] = []
     private var started = 0
     private(set) var violations: [String] = []
-    /// The number of times that the target was a complete file after a process was killed.
-    private(set) var complete = 0
+    /// The versions of the content that were found in the target after a process was killed.
+    private(set) var versions: Set<Int> = []
 
     init(in folder: URL) throws {
         self.folder = folder
@@ -31,8 +31,9 @@ final class DownloadFleet {
         for worker in workers where !worker.isRunning { violations.append("\(worker.name) has ended unexpectedly") }
         workers[index].kill()
         if let bytes = try? Data(contentsOf: target) {
-            complete += 1
-            if VersionedBody(bytes, of: DownloadServer.path) == nil {
+            if let body = VersionedBody(bytes, of: DownloadServer.path) {
+                versions.insert(body.version)
+            } else {
                 violations.append("the target has \(bytes.count) wrong bytes")
             }
         }
@@ -51,7 +52,9 @@ final class DownloadFleet {
     /// Lets the processes complete their downloads and end. Then downloads the content once more: the file must be
     /// right, and the only file in the folder.
     func finish() async throws {
-        for worker in workers where !worker.finish() { violations.append("\(worker.name) does not end its download") }
+        for worker in workers where !worker.finish() {
+            violations.append("\(worker.name) did not end with status 0 within 30 seconds")
+        }
         let service = NetworkService(environment: NetworkEnvironment(baseURL: server.server.url))
         try await DownloadWorker.download(service, to: target)
         if try Data(contentsOf: target) != server.content { violations.append("the last download is wrong") }

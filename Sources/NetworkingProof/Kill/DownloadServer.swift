@@ -9,7 +9,7 @@ final class DownloadServer: @unchecked Sendable {  // because of the lock
 
     let server: LoopbackServer
     private let lock = NSLock()
-    private var body = VersionedBody(path: DownloadServer.path, version: 4)
+    private var body = VersionedBody(path: DownloadServer.path, version: 8)
     private var requests = 0
     private var resumed = 0
 
@@ -29,7 +29,7 @@ final class DownloadServer: @unchecked Sendable {  // because of the lock
     /// The current content.
     var content: Data { lock.withLock { body }.bytes }
 
-    /// Replaces the content. Only every fourth version has a long body.
+    /// Replaces the content. Only every fourth version can have a long body.
     func change() {
         lock.withLock { body = VersionedBody(path: body.path, version: body.version + 4) }
     }

@@ -70,7 +70,7 @@ struct KillCheck: Check {
     }
 
     /// Kills 500 processes (30 in a quick run) that download to one file, each up to 20 ms after a request. The content
-    /// changes after every tenth kill.
+    /// changes before every tenth kill.
     private func killWithDownload(in folder: URL, _ report: Report, _ settings: ProofSettings) async throws {
         let begun = ContinuousClock.now
         let kills = settings.count ?? (settings.isQuick ? 30 : 500)
@@ -87,8 +87,9 @@ struct KillCheck: Check {
         }
         try await fleet.finish()
         let (requests, resumed) = fleet.server.counts
-        let isIdle = resumed < kills / 10 || fleet.complete < kills / 2
-        let idleness = isIdle ? ["too few downloads: \(resumed) resumed, \(fleet.complete) complete"] : []
+        let versions = fleet.versions.count
+        let isIdle = resumed < kills / 10 || versions < kills / 20
+        let idleness = isIdle ? ["too few downloads: \(resumed) resumed, \(versions) versions complete"] : []
         report.end(
             "kill download", since: begun,
             "\(kills) kills of \(fleet.size) processes, \(requests.grouped) requests, \(resumed.grouped) resumed",

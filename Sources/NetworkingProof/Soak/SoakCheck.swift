@@ -56,8 +56,7 @@ struct SoakPlan: Sendable {
         self.seconds = seconds
         window = isShort ? 10 : 60
         warmUp = isShort ? 30 : 60
-        // A short run has a higher limit, because the arenas of the allocator still grow after half a minute. The
-        // allocator has up to eight arenas for each core.
+        // A short run has a higher limit, because the arenas of the allocator still grow after half a minute.
         growthKiB = isShort ? 4_096 : 1_024
     }
 }

@@ -14,7 +14,7 @@ public import Foundation
 /// of interpolations, or a `?` or `#` in literal text, the call ends with ``NetworkError/Kind/invalidRequest`` before a
 /// request is sent.
 public struct EndpointPath: Hashable, Sendable {
-    /// The path so far, percent-encoded. A short text needs no memory of its own.
+    /// The path so far, percent-encoded. A short literal needs no memory of its own.
     private var text = ""
     /// The start of the last segment in `text.utf8`. The next two flags say whether the segment contains literal text
     /// and interpolated values.

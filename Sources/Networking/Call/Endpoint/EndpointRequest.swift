@@ -133,8 +133,9 @@ struct EndpointRequest {
         text.append(address.query, after: "?")
         text.append(query, after: address.query.isEmpty ? "?" : "&")
         guard let url = URL(string: text) else {
+            let whole = [base, prefix, path].filter { !$0.isEmpty }.joined(separator: "/")
             throw NetworkError(
-                .invalidRequest, reason: "URL: the base URL and the path \"\(path)\" do not form a valid URL")
+                .invalidRequest, reason: "URL: the base URL and the path \"\(whole)\" do not form a valid URL")
         }
         return url
     }

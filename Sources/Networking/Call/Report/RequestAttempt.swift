@@ -44,7 +44,7 @@ public struct RequestAttempt: Sendable {
     package var redirects: [HTTPResponse] { response?.redirects ?? (error as? NetworkError)?.redirects ?? [] }
 
     /// The number of the token that the request carried, counted from 0 for the first token of the session; nil if the
-    /// request carried no token of a session.
+    /// request carried no token.
     var tokenGeneration: Int? {
         guard let request, request.headers.contains(.authorization) else { return nil }
         return request[attachment: CarriedToken.self]?.generation

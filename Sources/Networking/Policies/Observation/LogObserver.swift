@@ -89,7 +89,7 @@ public struct LogObserver: RequestObserver {
     private func describe(_ wait: RequestWait) -> String {
         switch wait {
         case .admission(let policy): "waits for admission: \(policy)"
-        case .retry(_, let decision): "\(decision)"
+        case .retry(let delay, let decision): delay > .zero ? "waits \(delay.shortText): \(decision)" : "\(decision)"
         case .connectivity: "waits for a connection"
         case .paused: "waits until it is resumed"
         }

@@ -31,7 +31,7 @@
         @exclusivity(unchecked) var active: [CurlHandle] = []
         @exclusivity(unchecked) var outcomes = CurlOutcomes()
         private let handleMemory = CurlHandleMemory.Pool()
-        @exclusivity(unchecked) var isOpen = true
+        @exclusivity(unchecked) private var isOpen = true
         /// The time at which libcurl must be called; nil if it has no timer.
         @exclusivity(unchecked) var timer: UInt64?
         @exclusivity(unchecked) var nextTimeoutCheck = UInt64.max

@@ -23,6 +23,9 @@ extension FileDestination {
                 number += 1
             }
         }
+        // Another download may already have begun a new part and its description. If its description is removed here, its
+        // part cannot be resumed. Removing the description earlier would be worse: if this process were terminated
+        // then, its complete part could not be resumed.
         if resuming != .never { unlink(note.path) }
         return target
     }

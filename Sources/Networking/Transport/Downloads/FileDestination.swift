@@ -90,7 +90,7 @@ public struct FileDestination: Sendable {
 
     /// The description while it is written. Only the download that has locked the part writes it, so the name need not
     /// be unique. The name is fixed, so that the next download finds and removes the file of a terminated process.
-    private var newNote: URL { hiddenSibling("resume.new") }
+    private var newNote: URL { hiddenSibling("new") }
 
     private func hiddenSibling(_ ending: String) -> URL {
         url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).\(ending)")
@@ -181,9 +181,14 @@ public struct FileDestination: Sendable {
         let content = response.request[option: ContentName.self] ?? contentName(response.request.url)
         guard let point = ResumePoint(response, content: content) else { return false }
         do { try JSONEncoder().encode(point).write(to: newNote, options: .withoutOverwriting) } catch {
+            removeNote()
             throw fault(((error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code.rawValue ?? EIO)
         }
-        guard rename(newNote.path, note.path) == 0 else { throw fault(errno) }
+        guard rename(newNote.path, note.path) == 0 else {
+            let code = errno
+            removeNote()
+            throw fault(code)
+        }
         return true
     }
 

@@ -21,7 +21,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock; only the
     private var timer: (any DispatchSourceTimer)?
     var activity: SessionActivity
     var firstByte: Duration?
-    var transaction: TransactionTimes?
+    private(set) var transaction: TransactionTimes?
     var bodyStream: SessionBodyStream?
     var streams = 0
     /// Used on the queue only.
