@@ -23,7 +23,7 @@ extension FileDestination {
                 number += 1
             }
         }
-        // Another download may already have begun a new part and its description. If its description is removed here, its
+        // Another download may already have begun a new part and its description. If that is removed here, the new
         // part cannot be resumed. Removing the description earlier would be worse: if this process were terminated
         // then, its complete part could not be resumed.
         if resuming != .never { unlink(note.path) }
