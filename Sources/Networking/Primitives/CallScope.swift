@@ -164,7 +164,7 @@ package final class CallScope: Endable {
     /// Checks whether the task is cancelled or the deadline has passed, because no other code reports this if the call
     /// does not wait.
     private func checkForInterruption() {
-        if withUnsafeCurrentTask(body: { $0?.isCancelled ?? false }) { interrupt(.cancelled) }
+        if Task.isCancelled { interrupt(.cancelled) }
         if let deadline, deadline.hasPassed { interrupt(.deadlineExceeded) }
     }
 

@@ -7,9 +7,10 @@ public final class NetworkClient: Sendable {
     public let configuration: NetworkConfiguration
     /// The observers of the calls. They can be changed while the app runs.
     public let observers: RequestObservers
-    /// The session that adds tokens. Nil if requests carry no token. An error if the policies, adapters and handlers
-    /// belong to two sessions.
-    let session: Result<AccessTokenSupervisor?, NetworkError>
+    /// The session that adds tokens. Nil if requests carry no token.
+    private let session: AccessTokenSupervisor?
+    /// The error of every call if the policies, adapters and handlers belong to two sessions.
+    private let sessionError: NetworkError?
     let admission: [any AdmissionPolicy]
     let requestAdaptingService: RequestAdaptingService
     let errorHandlingService: ErrorHandlingService
@@ -30,11 +31,10 @@ public final class NetworkClient: Sendable {
     public init(configuration: NetworkConfiguration) {
         self.configuration = configuration
         observers = RequestObservers(configuration.observers)
-        session = configuration.soleSession()
-        let supervisor = try? session.get()
-        admission = configuration.admission(supervisor)
-        requestAdaptingService = configuration.adapting(supervisor)
-        errorHandlingService = configuration.handling(supervisor)
+        (session, sessionError) = configuration.soleSession()
+        admission = configuration.admission(session)
+        requestAdaptingService = configuration.adapting(session)
+        errorHandlingService = configuration.handling(session)
         transport = configuration.sending()
         settings = configuration.settings.over(.standard)
         sharedEnvironment = CopyOnWrite(configuration.environment)
@@ -96,7 +96,11 @@ public final class NetworkClient: Sendable {
         let environment = settings.sharedEnvironment ?? sharedEnvironment
         var request = try EndpointRequest(endpoint: endpoint, environment: environment)
             .make(settings, random: configuration.random)
-        if let session = try session.get() { session.beginCall(with: &request, of: endpoint) }
+        if let session {
+            session.beginCall(with: &request, of: endpoint)
+        } else if let sessionError {
+            throw sessionError
+        }
         return request
     }
 

@@ -42,7 +42,7 @@ extension NetworkConfiguration {
     }
 
     /// Returns the session that the parts belong to, or an error if they belong to two sessions.
-    func soleSession() -> Result<AccessTokenSupervisor?, NetworkError> {
+    func soleSession() -> (AccessTokenSupervisor?, NetworkError?) {
         var first = session.map { (supervisor: $0, part: "authorizedBy") }
         let parts: [any Sendable] =
             admissionPolicies + requestAdaptingService.adapters + errorHandlingService.handlers
@@ -50,16 +50,16 @@ extension NetworkConfiguration {
             guard let supervisor = (part as? any AccessTokenPart)?.supervisor else { continue }
             let known = first ?? (supervisor, "\(type(of: part))")
             guard known.supervisor === supervisor else {
-                return .failure(
-                    NetworkError(
-                        .invalidRequest,
-                        reason: "session: expected one AccessTokenSupervisor for each service, found two: "
-                            + "\(known.part) and \(type(of: part)) belong to different supervisors; "
-                            + "create one service for each supervisor"))
+                let error = NetworkError(
+                    .invalidRequest,
+                    reason: "session: expected one AccessTokenSupervisor for each service, found two: "
+                        + "\(known.part) and \(type(of: part)) belong to different supervisors; "
+                        + "create one service for each supervisor")
+                return (nil, error)
             }
             first = known
         }
-        return .success(first?.supervisor)
+        return (first?.supervisor, nil)
     }
 
     /// The parts that take part in a reset, each object once.

@@ -33,21 +33,20 @@ final class RequestPipeline: Sendable {
             var held: Permit?
             do {
                 try call.begin()
-                let original = try call.prepare(call.original ?? makeRequest())
+                var original = try call.prepare(call.original ?? makeRequest())
                 let permit: Permit
-                var unsent: NetworkError?
                 do {
                     switch try Permit.ask(admission(of: original), original, for: endpoint) {
                     case .granted(let granted): permit = granted
                     case .refused(let entry): permit = try await entry.permit { call.noteWait(for: $0) }
                     }
                 } catch let error as NetworkError where mayUseStoredResponse(to: original, insteadOf: error) {
-                    (unsent, permit) = (error, .none)
+                    original[option: UnsentOption.self] = error
+                    permit = .none
                 }
                 held = permit
                 call.scope.permit = permit
                 var request = call.beginAdapting(original)
-                if let unsent { request[option: UnsentOption.self] = unsent }
                 if try !client.requestAdaptingService.adaptWithoutWaiting(&request, for: endpoint) {
                     try await client.requestAdaptingService.adapt(&request, for: endpoint)
                 }

@@ -149,7 +149,7 @@ struct EndpointRequest {
                 .invalidRequest, reason: "path: expected a path, found a URL; set `baseURL` for another server")
         }
         let prefix = try environment.value.prefix.get()
-        return (path.begins(with: prefix) ? "" : prefix, encoded)
+        return (prefix.isEmpty || path.begins(with: prefix) ? "" : prefix, encoded)
     }
 }
 

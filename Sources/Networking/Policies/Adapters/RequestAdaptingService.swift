@@ -39,7 +39,10 @@ public struct RequestAdaptingService: Sendable {
 
     /// Runs the adapters that never wait, and skips the other adapters.
     func adaptNow(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {
-        for adapter in synchronous { try adapter?.adaptNow(&request, for: endpoint) }
+        // The loop uses a pointer, because copying an adapter would retain and release its parts.
+        try synchronous.withUnsafeBufferPointer { adapters in
+            for index in adapters.indices { try adapters[index]?.adaptNow(&request, for: endpoint) }
+        }
     }
 }
 

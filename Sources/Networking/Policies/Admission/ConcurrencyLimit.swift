@@ -137,9 +137,10 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
     // A host is read and written as a whole: changing it in place through the dictionary needs three allocations.
     private func release(_ origin: HTTPOrigin, _ state: inout State) {
         state.active -= 1
-        guard var host = state.hosts[origin] else { return }
+        guard let index = state.hosts.index(forKey: origin) else { return }
+        var host = state.hosts.values[index]
         host.active -= 1
-        state.hosts[origin] = host.isIdle ? nil : host
+        if host.isIdle { state.hosts.remove(at: index) } else { state.hosts.values[index] = host }
     }
 
     /// Releases a permit, and takes it for the next waiter. Returns that waiter; nil if no waiter can use the permit.

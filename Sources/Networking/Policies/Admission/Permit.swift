@@ -73,13 +73,14 @@ package final class Permit: TransferPermit {
         /// The index of the policy that refused the request.
         private var refusing = 0
         /// One permit for each policy that has been entered.
-        private var permits: [AdmissionPermit?]
+        private var permits: [AdmissionPermit?] = []
 
         fileprivate init(_ policies: [any AdmissionPolicy], _ request: HTTPRequest, _ endpoint: any Endpoint) {
             self.policies = policies
             self.request = request
             self.endpoint = endpoint
-            permits = Array(repeating: nil, count: policies.count)
+            permits.reserveCapacity(policies.count)
+            for _ in policies.indices { permits.append(nil) }
         }
 
         fileprivate var holding: Holding { Holding(permits: permits, policies: policies) }
@@ -103,17 +104,27 @@ package final class Permit: TransferPermit {
         ///   returned.
         fileprivate mutating func enterAll() throws -> Bool {
             do {
-                for index in policies.indices where permits[index] == nil {
-                    permits[index] = try policies[index].tryEnter(request, for: endpoint)
-                    guard permits[index] == nil else { continue }
-                    returnPermits()
-                    refusing = index
-                    return false
-                }
-                return true
+                guard let index = try enterUntilRefused() else { return true }
+                returnPermits()
+                refusing = index
+                return false
             } catch {
                 returnPermits()
                 throw error
+            }
+        }
+
+        /// Enters the policies that have not been entered yet, until one of them refuses the request.
+        ///
+        /// - Returns: The index of the policy that refused the request.
+        private mutating func enterUntilRefused() throws -> Int? {
+            // The loop uses a pointer, because copying a policy would retain and release its parts.
+            try policies.withUnsafeBufferPointer { policies in
+                for index in policies.indices where permits[index] == nil {
+                    permits[index] = try policies[index].tryEnter(request, for: endpoint)
+                    if permits[index] == nil { return index }
+                }
+                return nil
             }
         }
 

@@ -8,12 +8,12 @@ extension AccessTokenSupervisor {
     /// - Throws: ``NetworkError/Kind/noToken`` if the call belongs to another session.
     func authorize(by call: CallSession, on request: HTTPRequest) throws -> (field: HTTPHeader?, mark: CarriedToken) {
         let (token, generation, session) = state.withLock { state in
-            (state.machine.token, state.machine.generation, state.machine.session)
+            (state.machine.token?.value, state.machine.generation, state.machine.session)
         }
         guard let number = call.change({ $0.join(session) }) else {
             throw NetworkError.noToken(because: SessionEnded(), request)
         }
-        let field = token.map { HTTPHeader.authorization(call.authorizationType, $0.value) }
+        let field = token.map { HTTPHeader.authorization(call.authorizationType, $0) }
         let mark = CarriedToken(
             number, generation: generation, session: session,
             field: session == AccessToken.unnamedSession ? nil : field?.value, of: call, refusedBy: unauthorizedStatuses

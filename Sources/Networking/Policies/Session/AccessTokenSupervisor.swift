@@ -40,8 +40,8 @@ public final class AccessTokenSupervisor: Sendable {
 
     /// The broadcaster of the events of the session.
     public let events = Broadcaster<AccessTokenSupervisor.Event>()
-    /// The statuses that mean that a token is refused. Default: 401.
-    let unauthorizedStatuses: Set<HTTPStatus>
+    /// The statuses that mean that a token is refused. There are few of them, so an array is faster than a set.
+    let unauthorizedStatuses: [HTTPStatus]
 
     /// The origins that receive the token in addition to the origin of the service's environment.
     let origins: Set<HTTPOrigin>
@@ -113,7 +113,7 @@ public final class AccessTokenSupervisor: Sendable {
         self.refresh = refresh
         self.store = store
         self.origins = origins
-        self.unauthorizedStatuses = unauthorizedStatuses
+        self.unauthorizedStatuses = Array(unauthorizedStatuses)
         self.refreshTimeout = refreshTimeout
         self.clock = clock
         let session = token?.session ?? UUID()

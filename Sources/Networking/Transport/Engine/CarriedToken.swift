@@ -17,11 +17,11 @@ final class CarriedToken: HTTPRequest.Attachment {
     let call: any AnyObject & Sendable
     /// The statuses with which a server refuses the token. A response with such a status is rejected before any
     /// validator runs, so that it never becomes a result.
-    let refusedStatuses: Set<HTTPStatus>
+    let refusedStatuses: [HTTPStatus]
 
     init(
         _ number: Int, generation: Int, session: UUID, field: String?, of call: any AnyObject & Sendable,
-        refusedBy statuses: Set<HTTPStatus>
+        refusedBy statuses: [HTTPStatus]
     ) {
         self.number = number
         self.generation = generation

@@ -14,8 +14,8 @@ enum Redirect {
     /// - Throws: ``NetworkError/Kind/redirectRefused`` with the reason.
     init(_ response: HTTPResponse) throws {
         let request = response.request
-        guard Redirect.statuses.contains(response.status), let location = response.headers.values(for: .location).first,
-            !location.isEmpty
+        guard response.status.isRedirection, Redirect.statuses.contains(response.status),
+            let location = response.headers.values(for: .location).first, !location.isEmpty
         else {
             self = .none
             return
