@@ -8,6 +8,10 @@ import Foundation
 /// It is a class, because it is passed to several functions, and a reference is cheap to pass.
 final class RequestPipeline: Sendable {
     typealias Outcome = (response: HTTPResponse, record: CallRecord)
+    /// Reads a response that is in memory. Returns false if the converter reads a stream, and has to wait.
+    typealias ReadingNow = (_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Bool
+    /// Reads a response, and waits for its body.
+    typealias Reading = (_ response: HTTPResponse, _ decoder: JSONDecoder) async throws -> Void
 
     let client: NetworkClient
     let endpoint: any Endpoint
@@ -28,7 +32,7 @@ final class RequestPipeline: Sendable {
     ///
     /// - Throws: ``FailedCall``.
     @inline(__always)
-    private func run(_ call: inout RequestCall, _ reading: any ResponseReading) async throws -> Outcome {
+    private func run(_ call: inout RequestCall, readNow: ReadingNow, read: Reading) async throws -> Outcome {
         while true {
             var held: Permit?
             do {
@@ -52,7 +56,7 @@ final class RequestPipeline: Sendable {
                 }
                 request = try call.finishAdapting(request)
                 let response = try await call.note(recorded(send(request, releasing: permit), to: request))
-                try await read(response, for: &call, releasing: permit, reading)
+                try await self.read(response, for: &call, releasing: permit, readNow: readNow, read: read)
                 return (response, try call.finish(with: response))
             } catch {
                 held?.release(.notSent)
@@ -133,7 +137,8 @@ final class RequestPipeline: Sendable {
     /// Validates a response and converts it.
     @inline(__always)
     private func read(
-        _ response: HTTPResponse, for call: inout RequestCall, releasing permit: Permit, _ reading: any ResponseReading
+        _ response: HTTPResponse, for call: inout RequestCall, releasing permit: Permit, readNow: ReadingNow,
+        read: Reading
     ) async throws {
         defer { if holdsPermit(for: response) { permit.release(after: response) } }
         do { try response.validated(by: settings.validators ?? .standard) } catch {
@@ -142,7 +147,7 @@ final class RequestPipeline: Sendable {
         let isRead = requirements.target != .stream
         let response = isRead ? response : call.mappingErrors(of: response, by: client.errorHandlingService)
         let decoder = settings.decoder ?? JSONDecoder()
-        do { if try !reading.readNow(response, decoder) { try await reading.read(response, decoder) } } catch {
+        do { if try !readNow(response, decoder) { try await read(response, decoder) } } catch {
             permit.release(.failed(error))
             throw error
         }
@@ -150,50 +155,18 @@ final class RequestPipeline: Sendable {
 }
 
 extension RequestPipeline {
-    /// Runs the call in the caller's task.
-    ///
-    /// - Throws: The error with which the call ends.
-    @inline(__always)
-    func run<Value>(_ converter: ResponseConverter<Value>) async throws -> Response<Value> {
-        let reading = ValueReading(converter)
-        do {
-            let outcome = try await runReporting(reading)
-            return try reading.response(outcome)
-        } catch let failed as FailedCall {
-            throw failed.error
-        }
-    }
-
     /// Runs the call in the caller's task and reports its end. If the call is made inside another call, it ends when
     /// the outer call ends.
     ///
     /// - Throws: ``FailedCall``.
-    func runReporting<Value>(_ converter: ResponseConverter<Value>) async throws -> Response<Value> {
-        let reading = ValueReading(converter)
-        let outcome = try await runReporting(reading)
-        return try reading.response(outcome)
-    }
-
-    /// Runs the call in the current task and inside the scope that ends its waits. It reports every event except the
-    /// end of the call.
-    ///
-    /// - Throws: ``FailedCall``.
-    func run<Value>(
-        _ converter: ResponseConverter<Value>, in scope: CallScope, reporting events: CallEvents?
-    ) async throws -> Response<Value> {
-        let reading = ValueReading(converter)
-        let outcome = try await run(in: scope, reporting: events, reading)
-        return try reading.response(outcome)
-    }
-
-    private func runReporting(_ reading: any ResponseReading) async throws -> Outcome {
+    func runReporting(readNow: ReadingNow, read: Reading) async throws -> Outcome {
         let outer = CallScope.current
         let scope = CallScope(deadline: deadline)
         let events = CallEvents.of(endpoint, on: client, in: scope)
         outer?.add(scope)
         defer { outer?.remove(scope) }
         do {
-            let outcome = try await run(in: scope, reporting: events, reading)
+            let outcome = try await run(in: scope, reporting: events, readNow: readNow, read: read)
             events?.finish(outcome.record.report(on: outcome.response))
             return outcome
         } catch {
@@ -203,8 +176,8 @@ extension RequestPipeline {
     }
 
     @inline(__always)
-    private func run(
-        in scope: CallScope, reporting events: CallEvents?, _ reading: any ResponseReading
+    func run(
+        in scope: CallScope, reporting events: CallEvents?, readNow: ReadingNow, read: Reading
     ) async throws -> Outcome {
         client.calls.enter(scope, endpoint)
         let meter = settings.progress ?? events?.makeMeter(on: client.clock)
@@ -218,7 +191,7 @@ extension RequestPipeline {
         }
         let outcome = try await CallPosition.$current.withValue(.inside(scope)) {
             var call = RequestCall(self, in: scope, reporting: events, meter: meter)
-            return try await run(&call, reading)
+            return try await run(&call, readNow: readNow, read: read)
         }
         hasResponse = true
         return outcome
