@@ -23,12 +23,7 @@ struct ConverterRequirements: Sendable {
         for field in overridingHeaders { request.headers.set(field) }
         for field in defaultHeaders where !request.headers.contains(field.name) {
             request.headers.append(field)
-            if field.name == .accept { request[option: DerivedAccept.self] = field.value }
+            if field.name == .accept { request.derivedAccept = field.value }
         }
     }
-}
-
-/// The value of the `Accept` field, if only the converter has set it.
-enum DerivedAccept: HTTPRequest.Option {
-    static var defaultValue: String? { nil }
 }

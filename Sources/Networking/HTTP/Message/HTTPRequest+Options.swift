@@ -35,21 +35,6 @@ extension HTTPRequest.Option {
 }
 
 extension HTTPRequest {
-    /// An object that the library attaches to a request. It is stored with the options, but needs no box. A type must not
-    /// adopt both this protocol and ``Option``, because its key would have values of two types.
-    protocol Attachment: AnyObject, Sendable {
-        /// Whether a redirect to another origin removes the object.
-        static var isSensitive: Bool { get }
-    }
-
-    /// The object of this type that is attached to the request; nil if there is none.
-    subscript<Object: HTTPRequest.Attachment>(attachment attachment: Object.Type) -> Object? {
-        get { options[attachment: attachment] }
-        set { options[attachment: attachment] = newValue }
-    }
-}
-
-extension HTTPRequest {
     /// The options of one request, by their types. They are never sent and never printed.
     public struct Options: Sendable {
         /// The value of one option. It is stored under the option's type, so that the value's type is known without a
@@ -69,6 +54,7 @@ extension HTTPRequest {
         }
 
         private var entries: [Entry] = []
+        private var attachments = Attachments()
 
         /// Creates a collection without options. Each option has its default value.
         package init() {}
@@ -89,7 +75,6 @@ extension HTTPRequest {
                 if let index = entries.firstIndex(where: { $0.key == key }) {
                     entries[index].box = Box<Option>(newValue)
                 } else {
-                    if entries.isEmpty { entries.reserveCapacity(4) }  // a call has about four options
                     entries.append(Entry(key: key, isSensitive: option.isSensitive, box: Box<Option>(newValue)))
                 }
             }
@@ -97,26 +82,8 @@ extension HTTPRequest {
 
         /// An object of the library; nil if it is not set.
         subscript<Object: HTTPRequest.Attachment>(attachment attachment: Object.Type) -> Object? {
-            get {
-                let key = ObjectIdentifier(attachment)
-                for entry in entries where entry.key == key {
-                    // This cast cannot fail: only the setter below writes entries with the key of an attachment.
-                    return unsafeDowncast(entry.box, to: Object.self)
-                }
-                return nil
-            }
-            set {
-                let key = ObjectIdentifier(attachment)
-                let index = entries.firstIndex { $0.key == key }
-                switch (index, newValue) {
-                case (let index?, let newValue?): entries[index].box = newValue
-                case (let index?, nil): entries.remove(at: index)
-                case (nil, let newValue?):
-                    if entries.isEmpty { entries.reserveCapacity(4) }
-                    entries.append(Entry(key: key, isSensitive: attachment.isSensitive, box: newValue))
-                case (nil, nil): break
-                }
-            }
+            get { attachments[attachment] }
+            set { attachments[attachment] = newValue }
         }
 
         /// Removes an option, so that the value of the endpoint or the service applies.
@@ -133,11 +100,12 @@ extension HTTPRequest {
         /// Removes the options that are related to credentials.
         mutating func removeSensitive() {
             entries.removeAll(where: \.isSensitive)
+            attachments.removeSensitive()
         }
 
         /// Returns these options, completed with the options of `base` that are not set here.
         func over(_ base: HTTPRequest.Options) -> HTTPRequest.Options {
-            guard !base.entries.isEmpty else { return self }
+            guard !base.entries.isEmpty || !base.attachments.isEmpty else { return self }
             var merged = base
             merged.merge(self)
             return merged
@@ -149,6 +117,7 @@ extension HTTPRequest {
                 entries.removeAll { $0.key == entry.key }
                 entries.append(entry)
             }
+            attachments.merge(other.attachments)
         }
     }
 }

@@ -13,6 +13,7 @@ public struct HTTPRequest: Sendable {
         var body: HTTPBody
         var timeouts: HTTPRequest.Timeouts
         var options = HTTPRequest.Options()
+        var derivedAccept: String?
     }
 
     private var parts: CopyOnWrite<Parts>
@@ -60,6 +61,12 @@ public struct HTTPRequest: Sendable {
         _modify { yield &parts.value.options }
     }
 
+    /// The value of the `Accept` field, if only the converter of the call has set it.
+    var derivedAccept: String? {
+        get { parts.value.derivedAccept }
+        set { parts.value.derivedAccept = newValue }
+    }
+
     /// Creates a request. A transport validates it before sending: see ``validate()``.
     public init(
         _ method: HTTPMethod = .get, _ url: URL, headers: HTTPHeaders = [], body: HTTPBody = .empty,
@@ -79,8 +86,14 @@ public struct HTTPRequest: Sendable {
 
     /// The value of a typed option; its default if it is not set.
     public subscript<Option: HTTPRequest.Option>(option option: Option.Type) -> Option.Value {
-        get { options[option] }
-        set { options[option] = newValue }
+        get { parts.value.options[option] }
+        set { parts.value.options[option] = newValue }
+    }
+
+    /// The object of this type that is attached to the request; nil if there is none.
+    subscript<Object: HTTPRequest.Attachment>(attachment attachment: Object.Type) -> Object? {
+        get { parts.value.options[attachment: attachment] }
+        set { parts.value.options[attachment: attachment] = newValue }
     }
 
     /// The header fields that are sent: ``headers``, and then the fields of the body whose names do not occur in

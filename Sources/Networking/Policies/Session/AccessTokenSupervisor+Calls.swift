@@ -7,12 +7,11 @@ extension AccessTokenSupervisor {
     ///
     /// - Throws: ``NetworkError/Kind/noToken`` if the call belongs to another session.
     func authorize(by call: CallSession, on request: HTTPRequest) throws -> (field: HTTPHeader?, mark: CarriedToken) {
-        let (token, generation, session) = state.withLock { state in
-            (state.machine.token?.value, state.machine.generation, state.machine.session)
+        let (token, generation, session, number) = state.withLock { state in
+            let machine = state.machine
+            return (machine.token?.value, machine.generation, machine.session, call.member.join(machine.session))
         }
-        guard let number = call.change({ $0.join(session) }) else {
-            throw NetworkError.noToken(because: SessionEnded(), request)
-        }
+        guard let number else { throw NetworkError.noToken(because: SessionEnded(), request) }
         let field = token.map { HTTPHeader.authorization(call.authorizationType, $0) }
         let mark = CarriedToken(
             number, generation: generation, session: session,
@@ -43,18 +42,22 @@ extension AccessTokenSupervisor {
         return call
     }
 
-    /// Returns whether a request of a session may be sent now.
-    func passage(of session: UUID?) -> AccessTokenMachine.Passage {
-        let now = clock.date()
-        return state.withLock { $0.machine.passage(of: session, at: now) }
+    /// Changes the state of a call in the session.
+    func change<Value: Sendable>(_ call: CallSession, _ change: (inout SessionMember) -> Value) -> Value {
+        state.withLock { _ in change(&call.member) }
     }
 
-    /// Waits until requests of a session may be sent.
-    ///
-    /// - Returns: The origin of the token.
-    @discardableResult
-    func waitToPass(of session: UUID?) async throws -> AccessTokenMachine.Origin {
-        try await wait { $0.wait($1, of: session, toPassAt: $2) }
+    /// Returns whether a request of a call may be sent now.
+    func passage(of call: CallSession) -> AccessTokenMachine.Passage {
+        let now = clock.date()
+        return state.withLock { $0.machine.passage(of: call.member.session, at: now) }
+    }
+
+    /// Waits until the requests of a call may be sent.
+    func waitToPass(of call: CallSession) async throws {
+        let origin = try await wait { $0.wait($1, of: call.member.session, toPassAt: $2) }
+        // A token from a refresh uses up the one refresh of this call: if the token is refused, the call ends.
+        change(call) { $0.pass(with: origin) }
     }
 
     /// Returns the error of the refresh that started because a token was refused. Nil if that refresh did not fail.
@@ -71,6 +74,10 @@ extension AccessTokenSupervisor {
 
     /// Returns the decision about a request whose token the response refuses. Nil if the response does not refuse the
     /// token, or if the request carried no token of this supervisor.
+    ///
+    /// The gate calls this method first, and this call makes the decision, so that a refresh begins before the permit
+    /// is released. The handler calls the method later and must get the same decision, even if the session has changed
+    /// since.
     func judge(_ response: HTTPResponse) -> AccessTokenMachine.Judgement? {
         guard let sent = response.request[attachment: CarriedToken.self], let call = sent.callSession, call.isOf(self)
         else {
@@ -80,18 +87,20 @@ extension AccessTokenSupervisor {
             state.withLock { $0.machine.noteResponse(toGeneration: sent.generation) }
             return nil
         }
-        return call.judgement(of: sent) {
-            let hasRefreshed = call.hasRefreshed
-            var judgement = AccessTokenMachine.Judgement.giveUp
-            run { machine, _ in
-                machine.noteResponse(toGeneration: sent.generation)
-                let effects: [AccessTokenMachine.Effect]
-                (judgement, effects) = machine.judge(
-                    refusalOfGeneration: sent.generation, of: sent.session, hasRefreshed: hasRefreshed)
-                return effects
+        var judgement = AccessTokenMachine.Judgement.giveUp
+        run { machine, _ in
+            if let known = call.member.judgement(ofSend: sent.number) {
+                judgement = known
+                return []
             }
-            return judgement
+            machine.noteResponse(toGeneration: sent.generation)
+            let effects: [AccessTokenMachine.Effect]
+            (judgement, effects) = machine.judge(
+                refusalOfGeneration: sent.generation, of: sent.session, hasRefreshed: call.member.hasRefreshed)
+            call.member.note(judgement, ofSend: sent.number)
+            return effects
         }
+        return judgement
     }
 
     private func isRefusal(_ response: HTTPResponse) -> Bool {

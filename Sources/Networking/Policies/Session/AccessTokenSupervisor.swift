@@ -156,7 +156,7 @@ public final class AccessTokenSupervisor: Sendable {
     /// - Throws: The reason why the store cannot be read. The next call tries again.
     @discardableResult
     public func load() async throws -> AccessToken? {
-        if isUnread { try await waitToPass(of: nil) }
+        if isUnread { _ = try await wait { $0.wait($1, of: nil, toPassAt: $2) } }
         return accessToken
     }
 

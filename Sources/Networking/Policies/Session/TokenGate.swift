@@ -17,7 +17,7 @@ struct TokenGate: StagedAdmissionPolicy {
     func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit? {
         guard let call = supervisor.call(of: request, endpoint) else { return AdmissionPermit() }
         if request.usesOnlyCache { return supervisor.isUnread ? nil : AdmissionPermit() }
-        switch supervisor.passage(of: call.session) {
+        switch supervisor.passage(of: call) {
         case .open: return AdmissionPermit()
         case .wait: return nil
         case .closed(let error): throw NetworkError.noToken(because: error, request)
@@ -33,11 +33,7 @@ struct TokenGate: StagedAdmissionPolicy {
             _ = try? await supervisor.load()  // if the token cannot be read or refreshed, the cache may still be used
             return AdmissionPermit()
         }
-        do {
-            let origin = try await supervisor.waitToPass(of: call.session)
-            // A token from a refresh uses up the one refresh of this call: if the token is refused, the call ends.
-            call.change { $0.pass(with: origin) }
-        } catch let interruption as Interruption {
+        do { try await supervisor.waitToPass(of: call) } catch let interruption as Interruption {
             throw interruption
         } catch {
             throw NetworkError.noToken(because: error, request)

@@ -30,7 +30,7 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
         case .giveUp:
             return next(failure, because: supervisor.refreshError(of: sent))
         case .repeatWithCurrent:
-            guard call.change({ $0.mayRepeatWithCurrent() }) else { return next(failure, because: nil) }
+            guard supervisor.change(call, { $0.mayRepeatWithCurrent() }) else { return next(failure, because: nil) }
             return .retry(because: "there is a newer token")
         case .waitForRefresh:
             return await retryAfterRefresh(failure, of: sent, in: call)
@@ -42,7 +42,7 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
     ) async -> ErrorHandlingResult {
         do {
             let origin = try await supervisor.waitForRefresh(of: sent)
-            guard call.change({ $0.mayRepeat(with: origin) }) else { return next(failure, because: nil) }
+            guard supervisor.change(call, { $0.mayRepeat(with: origin) }) else { return next(failure, because: nil) }
             return .retry(because: origin == .refresh ? "the token was refreshed" : "there is a newer token")
         } catch let interruption as Interruption {
             return .next(failure.networkError?.because(of: interruption) ?? failure.error)
