@@ -35,6 +35,7 @@ struct RequestCall: Sendable {
     var clock: NetworkClock { pipeline.client.clock }
 
     /// Begins an attempt.
+    @inline(never)
     mutating func begin() throws {
         try scope.check()
         attempt = Attempt(number: history.count + 1, begun: original == nil ? begun : clock.now())
@@ -42,6 +43,7 @@ struct RequestCall: Sendable {
 
     /// Prepares the request of the attempt. In the first attempt, this is the request of the endpoint. A handler may
     /// replace the request of the later attempts.
+    @inline(never)
     mutating func prepare(_ request: HTTPRequest) throws -> HTTPRequest {
         var request = request
         original = request  // before the body is encoded: if that fails, the failure contains the request
@@ -63,11 +65,13 @@ struct RequestCall: Sendable {
     }
 
     /// Reports that the call waits for an admission policy.
+    @inline(never)
     func noteWait(for policy: any AdmissionPolicy) {
         events?.report(.waiting(.admission(policy: "\(type(of: policy))")))
     }
 
     /// Returns the request for the adapters, after the permit has been acquired.
+    @inline(never)
     func beginAdapting(_ original: HTTPRequest) -> HTTPRequest {
         if let number = attempt?.number { events?.report(.permitAcquired(attempt: number)) }
         var request = original
@@ -76,6 +80,7 @@ struct RequestCall: Sendable {
     }
 
     /// Records and reports the adapted request, which is sent next.
+    @inline(never)
     mutating func finishAdapting(_ adapted: HTTPRequest) throws -> HTTPRequest {
         try scope.check()
         var request = adapted
@@ -90,6 +95,7 @@ struct RequestCall: Sendable {
     }
 
     /// Records and reports the response of the attempt, before it is validated.
+    @inline(never)
     mutating func note(_ response: HTTPResponse) -> HTTPResponse {
         attempt?.response = response
         events?.reportHead(of: response)
@@ -105,6 +111,7 @@ struct RequestCall: Sendable {
 
     /// Returns the response with a body whose errors are mapped in the same way as the call's own errors. The mapping
     /// applies to errors that occur after the call has returned.
+    @inline(never)
     func mappingErrors(of response: HTTPResponse, by handling: ErrorHandlingService) -> HTTPResponse {
         guard case .stream(let body) = response.content else { return response }
         var call = self
@@ -125,6 +132,7 @@ struct RequestCall: Sendable {
     /// Ends the call with success, unless the call was interrupted before.
     ///
     /// - Returns: The record from which the report of the call is created.
+    @inline(never)
     mutating func finish(with response: HTTPResponse) throws -> CallRecord {
         try scope.complete()
         let record = CallRecord(

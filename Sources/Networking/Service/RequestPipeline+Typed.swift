@@ -1,5 +1,7 @@
 /// Runs a call and returns the value that its converter reads. Only this part of the pipeline is generic: the rest does
 /// not know the type of the value.
+///
+/// The closures change a variable of their function and do not escape it, so that they need no memory of their own.
 extension RequestPipeline {
     /// Runs the call in the caller's task.
     ///

@@ -44,8 +44,8 @@ final class RequestPipeline: Sendable {
                     case .granted(let granted): permit = granted
                     case .refused(let entry): permit = try await entry.permit { call.noteWait(for: $0) }
                     }
-                } catch let error as NetworkError where mayUseStoredResponse(to: original, insteadOf: error) {
-                    original[option: UnsentOption.self] = error
+                } catch {
+                    try useStoredResponse(to: &original, insteadOf: error)
                     permit = .none
                 }
                 held = permit
@@ -75,11 +75,16 @@ final class RequestPipeline: Sendable {
         return client.admission.filter { $0.admissionStage == .token }
     }
 
-    /// Whether the cache may respond to a request that cannot be sent now. A request cannot be sent if the circuit
-    /// breaker is open, or if the token has expired and its refresh has failed without ending the session.
-    private func mayUseStoredResponse(to request: HTTPRequest, insteadOf error: NetworkError) -> Bool {
-        guard client.configuration.cache != nil, request.method.isSafe else { return false }
-        return error.kind == .circuitOpen || error.kind == .noToken && !RefreshRejection.isEnd(error.underlying)
+    /// Lets the cache respond to a request that cannot be sent now. A request cannot be sent if the circuit breaker is
+    /// open, or if the token has expired and its refresh has failed without ending the session.
+    ///
+    /// - Throws: The error, if the cache may not respond.
+    @inline(never)
+    private func useStoredResponse(to request: inout HTTPRequest, insteadOf error: any Error) throws {
+        guard client.configuration.cache != nil, request.method.isSafe, let known = error as? NetworkError,
+            known.kind == .circuitOpen || known.kind == .noToken && !RefreshRejection.isEnd(known.underlying)
+        else { throw error }
+        request[option: UnsentOption.self] = known
     }
 
     /// Creates the request of the endpoint.
@@ -107,11 +112,19 @@ final class RequestPipeline: Sendable {
             if !holdsPermit(for: response) { permit.release(after: response) }
             return response
         } catch {
-            let refusal = (error as? NetworkError)?.largeRefusal
-            permit.release(refusal.map { .responded($0) } ?? .failed(error))
-            try refusal?.refused(by: settings.validators ?? .standard)
+            try release(permit, after: error)
             throw error
         }
+    }
+
+    /// Releases the permit of a request that failed.
+    ///
+    /// - Throws: The error for the status of an error page, if the page was too large.
+    @inline(never)
+    private func release(_ permit: Permit, after error: any Error) throws {
+        let refusal = (error as? NetworkError)?.largeRefusal
+        permit.release(refusal.map { .responded($0) } ?? .failed(error))
+        try refusal?.refused(by: settings.validators ?? .standard)
     }
 
     /// Notifies the handlers that record responses of the server. If the cache has replaced the server's response with
@@ -167,14 +180,17 @@ extension RequestPipeline {
         defer { outer?.remove(scope) }
         do {
             let outcome = try await run(in: scope, reporting: events, readNow: readNow, read: read)
-            events?.finish(outcome.record.report(on: outcome.response))
+            events?.finish(with: outcome)
             return outcome
         } catch {
-            if let failed = error as? FailedCall { events?.finish(failed.report) }
+            events?.finish(with: error)
             throw error
         }
     }
 
+    /// Runs the call in the current task and inside its scope. Reports every event except the end of the call.
+    ///
+    /// - Throws: ``FailedCall``.
     @inline(__always)
     func run(
         in scope: CallScope, reporting events: CallEvents?, readNow: ReadingNow, read: Reading
@@ -199,6 +215,7 @@ extension RequestPipeline {
 
     /// The total deadline of the call, counted from now. A total timeout that is not positive is rejected later, when
     /// the request is created.
+    @inline(never)
     var deadline: Deadline? {
         settings.timeouts.total.flatMap { $0 > .zero ? Deadline(after: $0, on: client.clock) : nil }
     }

@@ -1,9 +1,10 @@
 import Foundation
+import NetworkingTesting
 import Testing
 
 @testable import Networking
 
-@Suite("Objects attached to a request")
+@Suite("What the library attaches to a request")
 struct AttachmentTests {
     private final class One: HTTPRequest.Attachment { static var isSensitive: Bool { false } }
     private final class Two: HTTPRequest.Attachment { static var isSensitive: Bool { true } }
@@ -92,5 +93,30 @@ struct AttachmentTests {
         #expect(merged[attachment: Five.self] === fifth)
         #expect(kept(full.over(HTTPRequest.Options())) == [true, true, true, true, true])
         #expect(kept(HTTPRequest.Options().over(full)) == [true, true, true, true, true])
+    }
+
+    @Test("The mark of a default Accept is part of the options, for a request that an adapter or a handler creates")
+    func defaultAccept() async throws {
+        let stub = StubTransport { _ in
+            StubResponse(.ok, headers: [.contentType: "text/plain"], body: Data(#"{"id":"7"}"#.utf8))
+        }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.requestAdaptingService = RequestAdaptingService([
+                ClosureAdapter { request, _ in
+                    var new = HTTPRequest(.get, request.url, headers: request.headers)
+                    new.options = request.options
+                    request = new
+                }
+            ])
+        }
+        let user: User = try await service.request(.get("x"))
+        #expect(user == User(id: "7"))
+
+        var (old, new) = (HTTPRequest.Options(), HTTPRequest.Options())
+        old.defaultAccept = "application/json"
+        #expect(new.over(old).defaultAccept == "application/json")
+        new.defaultAccept = "image/png"
+        #expect(new.over(old).defaultAccept == "image/png")
     }
 }

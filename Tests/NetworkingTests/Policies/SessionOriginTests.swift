@@ -98,6 +98,8 @@ struct SessionOriginTests {
         let error = await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) } as? NetworkError
         #expect(error?.kind == .invalidRequest)
         #expect(error?.reason?.contains("TokenGate") == true && error?.reason?.contains("TokenRequestAdapter") == true)
+        let unsent = await Fixture.failure { _ = try await service.httpRequest(for: UserEndpoint.fetch(id: "7")) }
+        #expect((unsent as? NetworkError)?.kind == .invalidRequest)
     }
 
     /// An endpoint whose authorization type changes after it is first read.

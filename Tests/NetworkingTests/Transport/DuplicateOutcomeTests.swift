@@ -111,6 +111,27 @@ struct DuplicateOutcomeTests {
         while limit.activeCount > 0 { await Task.yield() }
     }
 
+    @Test(
+        "The type of a shared response is checked for the caller that set Accept, not for one whose converter set it",
+        arguments: [true, false])
+    func sharedAccept(isFirstExplicit: Bool) async throws {
+        let joined = Box(0)
+        let limit = ConcurrencyLimit()
+        let service = service(counting(joined, .join), limit: limit)
+        let converter = ResponseConverter<String>.string.defaultHeaders([.accept: "application/json"])
+        let explicit = Search(headers: [.accept: "application/json"])
+        func begin(_ isExplicit: Bool) -> RequestTask<String> {
+            isExplicit ? service.task(explicit, as: .string) : service.task(Search(), as: converter)
+        }
+        let first = begin(isFirstExplicit)
+        await transport.waitForRequests()
+        let second = begin(!isFirstExplicit)
+        await wait(for: 1, joined, limit)
+        transport.answer(.ok, "found")
+        #expect(await result(isFirstExplicit ? second : first) == "found")
+        #expect(await result(isFirstExplicit ? first : second).contains("Content-Type"))
+    }
+
     @Test("A call that is cancelled in favor of an equal call is not retried")
     func noRetry() async throws {
         let service = service(.keepFirst, retry: RetryPolicy(retries: 5, on: .any))

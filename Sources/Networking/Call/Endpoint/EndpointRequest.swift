@@ -203,7 +203,6 @@ extension HTTPRequest {
         var request = self
         request.options = options.over(original.options)
         request[attachment: ResolvedEndpoint.self] = resolved
-        request.derivedAccept = derivedAccept ?? original.derivedAccept
         guard request.isForeign, request.origin != original.origin else { return request }
         let inherited = original.headers.filter { $0.isSensitive || !$0.name.mayLeaveOrigin }
         request.headers.removeAll { inherited.contains($0) }

@@ -23,7 +23,7 @@ struct ConverterRequirements: Sendable {
         for field in overridingHeaders { request.headers.set(field) }
         for field in defaultHeaders where !request.headers.contains(field.name) {
             request.headers.append(field)
-            if field.name == .accept { request.derivedAccept = field.value }
+            if field.name == .accept { request.options.defaultAccept = field.value }
         }
     }
 }

@@ -99,7 +99,7 @@ extension ResponseValidator {
     /// has no `Accept`, or if only the converter has set it.
     public static let acceptedMediaType = ResponseValidator { response in
         let headers = response.request.headers
-        guard headers[.accept] != response.request.derivedAccept else { return .valid }
+        guard headers[.accept] != response.request.options.defaultAccept else { return .valid }
         let types = headers.accept
         return types.isEmpty ? .valid : response.verdict(onTypes: types)
     }

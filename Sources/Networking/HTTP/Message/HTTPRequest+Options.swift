@@ -55,6 +55,11 @@ extension HTTPRequest {
 
         private var entries: [Entry] = []
         private var attachments = Attachments()
+        /// The value of an `Accept` field that was added because the request had none. The field may have been replaced
+        /// since.
+        var defaultAccept: String?
+
+        private var isEmpty: Bool { entries.isEmpty && attachments.isEmpty && defaultAccept == nil }
 
         /// Creates a collection without options. Each option has its default value.
         package init() {}
@@ -105,7 +110,7 @@ extension HTTPRequest {
 
         /// Returns these options, completed with the options of `base` that are not set here.
         func over(_ base: HTTPRequest.Options) -> HTTPRequest.Options {
-            guard !base.entries.isEmpty || !base.attachments.isEmpty else { return self }
+            guard !base.isEmpty else { return self }
             var merged = base
             merged.merge(self)
             return merged
@@ -118,6 +123,7 @@ extension HTTPRequest {
                 entries.append(entry)
             }
             attachments.merge(other.attachments)
+            defaultAccept = other.defaultAccept ?? defaultAccept
         }
     }
 }

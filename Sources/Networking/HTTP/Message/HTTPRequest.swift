@@ -13,7 +13,6 @@ public struct HTTPRequest: Sendable {
         var body: HTTPBody
         var timeouts: HTTPRequest.Timeouts
         var options = HTTPRequest.Options()
-        var derivedAccept: String?
     }
 
     private var parts: CopyOnWrite<Parts>
@@ -59,12 +58,6 @@ public struct HTTPRequest: Sendable {
     public var options: HTTPRequest.Options {
         get { parts.value.options }
         _modify { yield &parts.value.options }
-    }
-
-    /// The value of the `Accept` field, if only the converter of the call has set it.
-    var derivedAccept: String? {
-        get { parts.value.derivedAccept }
-        set { parts.value.derivedAccept = newValue }
     }
 
     /// Creates a request. A transport validates it before sending: see ``validate()``.

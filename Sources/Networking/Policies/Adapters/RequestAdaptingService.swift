@@ -32,6 +32,7 @@ public struct RequestAdaptingService: Sendable {
     /// Runs every adapter on the request, if none of them waits.
     ///
     /// - Returns: False if an adapter waits. In this case, no adapter has run.
+    @inline(never)
     func adaptWithoutWaiting(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws -> Bool {
         if isSynchronous { try adaptNow(&request, for: endpoint) }
         return isSynchronous

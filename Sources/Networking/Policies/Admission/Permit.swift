@@ -57,6 +57,7 @@ package final class Permit: TransferPermit {
 
     /// Enters every policy as ``enter(_:_:for:noteWait:)`` does, but does not wait. Few calls have to wait, and the
     /// other calls need no asynchronous function.
+    @inline(never)
     static func ask(
         _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint
     ) throws -> Decision {
@@ -79,6 +80,7 @@ package final class Permit: TransferPermit {
             self.policies = policies
             self.request = request
             self.endpoint = endpoint
+            // `Array(repeating:count:)` would look up the type of its storage for each call.
             permits.reserveCapacity(policies.count)
             for _ in policies.indices { permits.append(nil) }
         }

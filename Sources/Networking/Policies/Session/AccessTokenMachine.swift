@@ -140,7 +140,7 @@ package struct AccessTokenMachine: Sendable {
 
     /// The session of a call that begins now. Nil if there is no token: the call then joins the session in which it is
     /// first sent.
-    package var sessionOfNewCall: UUID? { if case .some = token { session } else { nil } }
+    package var sessionOfNewCall: UUID? { token == nil ? nil : session }
 
     // MARK: Before sending
 

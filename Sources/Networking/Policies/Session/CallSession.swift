@@ -2,7 +2,7 @@ import Foundation
 
 /// The session of a call, the number of times that the call was sent, and the reasons for which it was repeated. The
 /// object is attached to the call's requests.
-final class CallSession: HTTPRequest.Attachment, @unchecked Sendable {  // because of the lock at `member`
+final class CallSession: HTTPRequest.Attachment {
     static var isSensitive: Bool { false }
 
     /// The authorization type of the call.
@@ -10,9 +10,9 @@ final class CallSession: HTTPRequest.Attachment, @unchecked Sendable {  // becau
     /// The origin that receives the token.
     let home: HTTPOrigin?
     private let supervisor: ObjectIdentifier
-    /// The state of the call in the session. Only the supervisor uses it, and only under its own lock, because it
-    /// decides from this state and its own state together.
-    @exclusivity(unchecked) var member: SessionMember
+    /// The state of the call in the session. Only the supervisor uses it, and only under its own lock: it decides from
+    /// this state and its own state together.
+    @exclusivity(unchecked) nonisolated(unsafe) var member: SessionMember  // because of the supervisor's lock
 
     /// - Parameter session: The session. Nil if there is no session yet: the call then joins the session in which it is
     ///   first sent.

@@ -39,6 +39,14 @@ package final class DuplicateHandlingTransport: Transport {
     ///   of an equal request.
     package func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         guard let policy = policy(for: request) else { return try await base.send(request, delivering: delivery) }
+        return try await send(request, delivering: delivery, by: policy)
+    }
+
+    // Not inlined, so that a request that is not compared does not need the memory of this function while it waits.
+    @inline(never)
+    private func send(
+        _ request: HTTPRequest, delivering delivery: BodyDelivery, by policy: DuplicateRequestPolicy
+    ) async throws -> HTTPResponse {
         if let file = request[option: FileDownload.self] {
             return try await downloads.send(
                 request, into: file, delivering: delivery, over: base, by: policy, ignoring: ignored)

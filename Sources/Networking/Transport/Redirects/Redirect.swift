@@ -14,6 +14,7 @@ enum Redirect {
     /// - Throws: ``NetworkError/Kind/redirectRefused`` with the reason.
     init(_ response: HTTPResponse) throws {
         let request = response.request
+        // Most responses are no redirects, and the first comparison is faster than a lookup in a set.
         guard response.status.isRedirection, Redirect.statuses.contains(response.status),
             let location = response.headers.values(for: .location).first, !location.isEmpty
         else {
