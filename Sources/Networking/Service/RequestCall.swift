@@ -1,6 +1,9 @@
 import Foundation
 
 /// The state of one call across its attempts, and the decision whether to send another attempt.
+///
+/// Functions that the pipeline calls are not inlined: otherwise, their variables would be part of the memory of each
+/// call that waits for its response.
 struct RequestCall: Sendable {
     let scope: CallScope
     private let pipeline: RequestPipeline
@@ -104,6 +107,7 @@ struct RequestCall: Sendable {
 
     /// Returns the error for a response that a validator has rejected. If the response is streamed, reads up to 1 MiB
     /// of its body and records the response with this part, which is enough to decode an error.
+    @inline(never)
     mutating func rejected(_ response: HTTPResponse, _ error: any Error) async -> any Error {
         if case .stream = response.content { attempt?.response = await response.refused() }
         return NetworkError.explained(error, response)

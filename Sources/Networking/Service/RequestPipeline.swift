@@ -3,7 +3,8 @@ import Foundation
 /// The execution of one call, from the endpoint to the response and its value.
 ///
 /// The asynchronous functions that are called in one place are inlined: each function that is not inlined checks at its
-/// start, and after each call, on which executor it runs.
+/// start, and after each call, on which executor it runs. Other functions with large variables are not inlined, because
+/// a call needs the memory of all variables of this function while it waits for its response.
 ///
 /// It is a class, because it is passed to several functions, and a reference is cheap to pass.
 final class RequestPipeline: Sendable {

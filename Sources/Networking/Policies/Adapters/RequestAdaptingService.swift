@@ -31,6 +31,8 @@ public struct RequestAdaptingService: Sendable {
 
     /// Runs every adapter on the request, if none of them waits.
     ///
+    /// Not inlined, so that its variables need no memory while the call waits for its response.
+    ///
     /// - Returns: False if an adapter waits. In this case, no adapter has run.
     @inline(never)
     func adaptWithoutWaiting(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws -> Bool {

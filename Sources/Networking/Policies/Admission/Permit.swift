@@ -57,6 +57,8 @@ package final class Permit: TransferPermit {
 
     /// Enters every policy as ``enter(_:_:for:noteWait:)`` does, but does not wait. Few calls have to wait, and the
     /// other calls need no asynchronous function.
+    ///
+    /// Not inlined, so that its variables need no memory while the call waits for its response.
     @inline(never)
     static func ask(
         _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint
