@@ -25,6 +25,7 @@ struct ConverterTests {
         #expect(try response.read(as: .keyPath("data.users.1", .json(Item.self))) == Item(n: 2))
         #expect(try response.read(as: .keyPath(["data", "a.b"], .json(Item.self))) == Item(n: 3))
         #expect(try response.read(as: .keyPath("data", .keyPath("users.0.n", .json(Int.self)))) == 1)
+        #expect(try response.read(as: .keyPath("data", .keyPath("users", .keyPath("1.n", .json(Int.self))))) == 2)
         let number = ResponseConverter.json(Item.self).map(\.n)
         #expect(try response.read(as: .keyPath("data.users.0", number)) == 1)
         #expect(try response.read(as: .keyPath("data.users.0", .automatic() as ResponseConverter<Item>)) == Item(n: 1))
@@ -122,6 +123,9 @@ struct ConverterTests {
     func tolerant() throws {
         #expect(try response("{").read(as: .json(Item.self).replacingErrors(with: Item(n: 0))) == Item(n: 0))
         #expect(try response(#"{"a":1}"#).read(as: .keyPath("b", .json(Int.self).replacingErrors(with: 9))) == 9)
+        let nested = ResponseConverter.keyPath("b", .keyPath("c", .json(Int.self))).replacingErrors(with: 9)
+        #expect(try response(#"{"a":{"b":{"c":1}}}"#).read(as: .keyPath("a", nested)) == 1)
+        #expect(try response(#"{"a":1}"#).read(as: .keyPath("a", nested)) == 9)
         let mixed = try response(#"[{"n":1},{"n":"x"},null,7,{"n":2}]"#)
         #expect(try mixed.read(as: .tolerantArray(Item.self)) == [Item(n: 1), Item(n: 2)])
         #expect(throws: NetworkError.self) { try response("{}").read(as: .tolerantArray(Item.self)) }

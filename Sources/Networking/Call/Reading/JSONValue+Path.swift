@@ -13,6 +13,9 @@ extension JSONValue {
         public init(_ parts: [String]) {
             self.parts = parts
         }
+
+        /// Returns this path, followed by the parts of another path.
+        func appending(_ other: Path) -> Path { Path(parts + other.parts) }
     }
 }
 
@@ -43,8 +46,14 @@ extension JSONValue {
 extension JSONDecoder {
     private static let path = CodingUserInfoKey(rawValue: "networking.path")
 
+    /// Decodes the value at a path, or the whole JSON if the path is nil. The JSON text is parsed once.
+    func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: JSONValue.Path?) throws -> Value {
+        guard let path else { return try decode(type, from: data) }
+        return try at(path).decode(Located<Value>.self, from: data).value
+    }
+
     /// Returns a decoder with the same settings that reads the value at a path.
-    func at(_ path: JSONValue.Path) -> JSONDecoder {
+    private func at(_ path: JSONValue.Path) -> JSONDecoder {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = dateDecodingStrategy
         decoder.dataDecodingStrategy = dataDecodingStrategy
@@ -55,11 +64,6 @@ extension JSONDecoder {
         decoder.userInfo = userInfo
         if let key = JSONDecoder.path { decoder.userInfo[key] = path }
         return decoder
-    }
-
-    /// Decodes the value at the path that this decoder was created for. The JSON text is parsed once.
-    func decodeLocated<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
-        try decode(Located<Value>.self, from: data).value
     }
 
     private struct Located<Value: Decodable>: Decodable {

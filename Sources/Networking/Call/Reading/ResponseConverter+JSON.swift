@@ -10,13 +10,7 @@ extension ResponseConverter where Value: Decodable {
     public static func json(
         _ type: Value.Type = Value.self, decoder: JSONDecoder? = nil
     ) -> ResponseConverter {
-        ResponseConverter(decoding: { try (decoder ?? $1).decode(type, from: $0.nonEmpty()) })
-            .readingPaths { path in
-                let located = decoder?.at(path)
-                return ResponseConverter(decoding: {
-                    try (located ?? $1.at(path)).decodeLocated(type, from: $0.nonEmpty())
-                })
-            }
+        ResponseConverter(readingPaths: { try (decoder ?? $1).decode(type, from: $0.nonEmpty(), at: $2) })
             .defaultHeaders(.json)
     }
 }

@@ -20,7 +20,10 @@ extension ResponseConverter where Value == String {
     ///
     /// Without a charset, JSON is UTF-8 (RFC 8259), and other text is UTF-8 if it is valid UTF-8, else ISO Latin 1.
     public static var string: ResponseConverter {
-        ResponseConverter { try $0.text() }.readingPaths { .keyPath($0, .json()) }
+        ResponseConverter(readingPaths: { response, decoder, path in
+            guard let path else { return try response.text() }
+            return try decoder.decode(String.self, from: response.nonEmpty(), at: path)
+        })
     }
 
     /// Returns a converter that reads the body as text in an encoding. The charset of the response is ignored.

@@ -14,15 +14,18 @@ public import Foundation
 /// ``NetworkError/Kind/undecodableBody`` that has the response and the closure's error. The closure runs in the call,
 /// never on the callback queue.
 public struct ResponseConverter<Value: Sendable>: Sendable {
+    private typealias Buffered<Result> = @Sendable (HTTPResponse, JSONDecoder, JSONValue.Path?) throws -> Result
+    private typealias Streamed<Result> = @Sendable (HTTPResponse, IncomingBody, JSONDecoder) async throws -> Result
+
     private enum Reading: Sendable {
-        case buffered(@Sendable (HTTPResponse, JSONDecoder) throws -> Value)
-        case streamed(@Sendable (HTTPResponse, IncomingBody, JSONDecoder) async throws -> Value)
+        /// Reads a body in memory. If the converter reads paths, the closure can read the value at a path in the JSON
+        /// of the body; otherwise, the path is always nil.
+        case buffered(Buffered<Value>, readsPaths: Bool)
+        case streamed(Streamed<Value>)
     }
 
     private var reading: Reading
     private(set) var requirements: ConverterRequirements
-    /// Creates the converter for the value at a path in the JSON; nil for a converter that does not read JSON.
-    private var atPath: (@Sendable (JSONValue.Path) -> ResponseConverter)?
 
     private init(_ reading: Reading, _ target: BodyTarget) {
         self.reading = reading
@@ -31,12 +34,12 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
 
     /// Creates a converter from a closure that gets the body in memory.
     public init(_ read: @escaping @Sendable (HTTPResponse) throws -> Value) {
-        self.init(.buffered { response, _ in try read(response) }, .memory)
+        self.init(.buffered({ response, _, _ in try read(response) }, readsPaths: false), .memory)
     }
 
     /// Creates a converter from a closure that gets the body in memory, and the JSON decoder of the call.
     public init(decoding read: @escaping @Sendable (HTTPResponse, JSONDecoder) throws -> Value) {
-        self.init(.buffered(read), .memory)
+        self.init(.buffered({ response, decoder, _ in try read(response, decoder) }, readsPaths: false), .memory)
     }
 
     /// Creates a converter from a closure that reads the body in chunks. The closure is called after the head of the
@@ -52,6 +55,12 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         _ read: @escaping @Sendable (HTTPResponse, IncomingBody) async throws -> Value
     ) {
         self.init(.streamed { response, body, _ in try await read(response, body) }, readsToEnd ? .file : .stream)
+    }
+
+    /// Creates a converter from a closure that gets the body in memory, and reads the whole body or the value at a path
+    /// in its JSON.
+    init(readingPaths read: @escaping @Sendable (HTTPResponse, JSONDecoder, JSONValue.Path?) throws -> Value) {
+        self.init(.buffered(read, readsPaths: true), .memory)
     }
 
     init(decodingStream read: @escaping @Sendable (HTTPResponse, IncomingBody, JSONDecoder) async throws -> Value) {
@@ -82,27 +91,19 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         return converter
     }
 
-    /// Returns a converter that can read the value at a path in the JSON without parsing twice.
-    func readingPaths(_ atPath: @escaping @Sendable (JSONValue.Path) -> ResponseConverter) -> ResponseConverter {
-        var converter = self
-        converter.atPath = atPath
-        return converter
-    }
-
     /// Returns the converter for the value at a path in the JSON; nil for a converter that does not read JSON.
     func converter(at path: JSONValue.Path) -> ResponseConverter? {
-        guard var converter = atPath?(path) else { return nil }
-        let own = converter.requirements
-        converter.requirements.defaultHeaders = own.defaultHeaders.merging(requirements.defaultHeaders)
-        converter.requirements.overridingHeaders = own.overridingHeaders.merging(requirements.overridingHeaders)
-        converter.requirements.wrapTransport = requirements.wrapTransport
+        guard case .buffered(let read, readsPaths: true) = reading else { return nil }
+        var converter = self
+        converter.reading = .buffered({ try read($0, $1, $2.map { $0.appending(path) } ?? path) }, readsPaths: true)
+        converter.requirements.defaultHeaders = HTTPHeaders.json.merging(requirements.defaultHeaders)
         return converter
     }
 
     /// Returns a converter that reads a changed response.
     func after(_ change: @escaping @Sendable (HTTPResponse) throws -> HTTPResponse) -> ResponseConverter {
-        reading { read in
-            { try read(change($0), $1) }
+        reading(readsPaths: false) { read in
+            { response, decoder, _ in try read(change(response), decoder, nil) }
         } streamed: { _ in
             { _, _, _ in throw UndecodableBody("JSON cannot be transformed in a streamed body")
             }
@@ -112,29 +113,28 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     /// Returns a converter that returns the value of a closure if this converter fails. A converter that reads the body
     /// in chunks is not changed.
     func recovering(_ fallback: @escaping @Sendable (any Error) -> Value) -> ResponseConverter {
-        var converter = reading { read in
-            { do { return try read($0, $1) } catch { return fallback(error) } }
+        reading { read in
+            { do { return try read($0, $1, $2) } catch { return fallback(error) } }
         } streamed: { read in
             read
         }
-        if let atPath { converter.atPath = { atPath($0).recovering(fallback) } }
-        return converter
     }
 
     /// Returns a converter with another closure, and the same headers and transport.
+    ///
+    /// - Parameter readsPaths: Whether the new closure can read the value at a path, if this converter can. Default:
+    ///   true.
     private func reading<Other: Sendable>(
-        buffered:
-            (@escaping @Sendable (HTTPResponse, JSONDecoder) throws -> Value) ->
-            @Sendable (HTTPResponse, JSONDecoder) throws -> Other,
-        streamed:
-            (@escaping @Sendable (HTTPResponse, IncomingBody, JSONDecoder) async throws -> Value) ->
-            @Sendable (HTTPResponse, IncomingBody, JSONDecoder) async throws -> Other
+        readsPaths: Bool = true, buffered: (@escaping Buffered<Value>) -> Buffered<Other>,
+        streamed: (@escaping Streamed<Value>) -> Streamed<Other>
     ) -> ResponseConverter<Other> {
-        var converter =
+        let other: ResponseConverter<Other>.Reading =
             switch reading {
-            case .buffered(let read): ResponseConverter<Other>(.buffered(buffered(read)), requirements.target)
-            case .streamed(let read): ResponseConverter<Other>(.streamed(streamed(read)), requirements.target)
+            case .buffered(let read, let canReadPaths):
+                .buffered(buffered(read), readsPaths: canReadPaths && readsPaths)
+            case .streamed(let read): .streamed(streamed(read))
             }
+        var converter = ResponseConverter<Other>(other, requirements.target)
         converter.requirements = requirements
         return converter
     }
@@ -156,8 +156,8 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
 
     /// Reads a response that is in memory, without waiting; nil for a converter that reads a stream.
     func convertNow(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Value? {
-        guard case .buffered(let read) = reading else { return nil }
-        do { return try read(response, decoder) } catch { throw explained(error, response) }
+        guard case .buffered(let read, _) = reading else { return nil }
+        do { return try read(response, decoder, nil) } catch { throw explained(error, response) }
     }
 
     /// Returns the error of the call for an error of the closure.
@@ -177,25 +177,21 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     public func map<Other: Sendable>(
         _ transform: @escaping @Sendable (Value) throws -> Other
     ) -> ResponseConverter<Other> {
-        var converter = reading { read in
-            { try transform(try read($0, $1)) }
+        reading { read in
+            { try transform(try read($0, $1, $2)) }
         } streamed: { read in
             { try transform(try await read($0, $1, $2)) }
         }
-        if let atPath { converter.atPath = { atPath($0).map(transform) } }
-        return converter
     }
 
     /// Reads an empty body in memory as nil, and every other body with another converter.
     public static func optional<Wrapped: Sendable>(
         _ converter: ResponseConverter<Wrapped>
     ) -> ResponseConverter<Wrapped?> where Value == Wrapped? {
-        var result = converter.reading { read in
-            { $0.data.isEmpty ? nil : try read($0, $1) }
+        converter.reading { read in
+            { $0.data.isEmpty ? nil : try read($0, $1, $2) }
         } streamed: { read in
             { try await read($0, $1, $2) }
         }
-        if let atPath = converter.atPath { result.atPath = { .optional(atPath($0)) } }
-        return result
     }
 }
