@@ -76,6 +76,20 @@ struct PermitTests {
             ])
     }
 
+    @Test("Each of many policies is entered and left once, whichever of them is closed", arguments: 0..<7)
+    func manyPolicies(closed: Int) async throws {
+        let log = Box<[String]>([])
+        let policies = (0..<7).map { LoggingPolicy("\($0)", log, isOpen: $0 != closed) }
+        let permit = try await Permit.enter(policies, try request(), for: UserEndpoint.open)
+        #expect(permit.isHeld)
+        permit.release(.notSent)
+        #expect(!permit.isHeld)
+        let (before, others) = (0..<closed, (0..<7).filter { $0 != closed })
+        let first = before.map { "\($0) in" } + ["\(closed) not now"] + before.reversed().map { "\($0) out" }
+        let second = ["\(closed) awaited"] + others.map { "\($0) in" } + (0..<7).reversed().map { "\($0) out" }
+        #expect(log.value == first + second)
+    }
+
     @Test("A permit that is dropped releases the permits of its policies")
     func dropped() async throws {
         let limit = ConcurrencyLimit(1)

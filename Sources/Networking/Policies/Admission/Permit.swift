@@ -4,22 +4,12 @@
 /// wait for the transfer of another call.
 package final class Permit: TransferPermit {
     fileprivate struct Holding: Sendable {
-        /// One permit for each policy. Empty after the permits have been released.
-        var permits: [AdmissionPermit?] = []
-        /// The policies. They are removed with the permits, because a stored response may retain its request's permit.
+        var permits = AdmissionPermits()
+        /// The policies of the permits. Empty after the permits have been released, because a stored response may
+        /// retain its request's permit.
         var policies: [any AdmissionPolicy] = []
 
-        /// Returns each permit to its policy, in the opposite order of entry.
-        func leave(_ outcome: AdmissionPermit.Outcome) {
-            // The loop uses pointers, because copying policies and permits would retain and release each of them.
-            permits.withUnsafeBufferPointer { permits in
-                policies.withUnsafeBufferPointer { policies in
-                    for index in permits.indices.reversed() {
-                        if let permit = permits[index] { policies[index].leave(permit, outcome) }
-                    }
-                }
-            }
-        }
+        var isEmpty: Bool { policies.isEmpty }
     }
 
     private let holding: Locked<Holding>
@@ -27,7 +17,7 @@ package final class Permit: TransferPermit {
     /// The permit of a request that enters no policy.
     static var none: Permit { Permit(Holding()) }
 
-    package var isHeld: Bool { holding.withLock { !$0.permits.isEmpty } }
+    package var isHeld: Bool { holding.withLock { !$0.isEmpty } }
 
     fileprivate init(_ holding: Holding) {
         self.holding = Locked(holding)
@@ -64,72 +54,44 @@ package final class Permit: TransferPermit {
         _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint
     ) throws -> Decision {
         guard request.admission != .refresh else { return .granted(.none) }
-        var entry = Entry(policies, request, endpoint)
-        return try entry.enterAll() ? .granted(Permit(entry.holding)) : .refused(entry)
+        var permits = AdmissionPermits()
+        if let index = try permits.enter(policies, request, for: endpoint) {
+            return .refused(Entry(policies, request, endpoint, refusing: index))
+        }
+        return .granted(Permit(Holding(permits: permits, policies: policies)))
     }
 
-    /// A request that enters the policies.
+    /// A request that a policy has refused, and that waits.
     struct Entry {
         private let policies: [any AdmissionPolicy]
         private var request: HTTPRequest
         private let endpoint: any Endpoint
-        /// The index of the policy that refused the request.
-        private var refusing = 0
-        /// One permit for each policy that has been entered.
-        private var permits: [AdmissionPermit?] = []
+        private let refusing: Int
+        private var permits = AdmissionPermits()
 
-        fileprivate init(_ policies: [any AdmissionPolicy], _ request: HTTPRequest, _ endpoint: any Endpoint) {
+        /// - Parameter refusing: The index of the policy that refused the request.
+        fileprivate init(
+            _ policies: [any AdmissionPolicy], _ request: HTTPRequest, _ endpoint: any Endpoint, refusing: Int
+        ) {
             self.policies = policies
             self.request = request
             self.endpoint = endpoint
-            // `Array(repeating:count:)` would look up the type of its storage for each call.
-            permits.reserveCapacity(policies.count)
-            for _ in policies.indices { permits.append(nil) }
+            self.refusing = refusing
         }
 
-        fileprivate var holding: Holding { Holding(permits: permits, policies: policies) }
-
-        /// Waits until every policy has been entered. Call this method after a policy has refused the request.
+        /// Waits until every policy has been entered.
         func permit(_ noteWait: (any AdmissionPolicy) -> Void) async throws -> Permit {
             var entry = self
-            repeat {
-                if policies[entry.refusing].admissionStage == .limit {
+            var next: Int? = refusing
+            while let refusing = next {
+                if policies[refusing].admissionStage == .limit {
                     try await entry.reserve(noteWait)
                 } else {
-                    try await entry.wait(for: entry.refusing, noteWait)
+                    try await entry.wait(for: refusing, noteWait)
                 }
-            } while try !entry.enterAll()
-            return Permit(entry.holding)
-        }
-
-        /// Enters the policies that have not been entered yet.
-        ///
-        /// - Returns: Whether all policies have been entered. If a policy refused the request, every permit has been
-        ///   returned.
-        fileprivate mutating func enterAll() throws -> Bool {
-            do {
-                guard let index = try enterUntilRefused() else { return true }
-                returnPermits()
-                refusing = index
-                return false
-            } catch {
-                returnPermits()
-                throw error
+                next = try entry.permits.enter(policies, entry.request, for: endpoint)
             }
-        }
-
-        /// Enters the policies that have not been entered yet, until one of them refuses the request.
-        ///
-        /// - Returns: The index of the policy that refused the request.
-        private mutating func enterUntilRefused() throws -> Int? {
-            // The loop uses a pointer, because copying a policy would retain and release its parts.
-            try policies.withUnsafeBufferPointer { policies in
-                for index in policies.indices where permits[index] == nil {
-                    permits[index] = try policies[index].tryEnter(request, for: endpoint)
-                    if permits[index] == nil { return index }
-                }
-                return nil
-            }
+            return Permit(Holding(permits: entry.permits, policies: policies))
         }
 
         /// Waits for one policy.
@@ -152,15 +114,8 @@ package final class Permit: TransferPermit {
                     if permits[index] == nil { try await wait(for: index, noteWait) }
                 }
             } catch {
-                returnPermits()
+                permits.leave(policies, .notSent)
                 throw error
-            }
-        }
-
-        private mutating func returnPermits() {
-            for index in policies.indices.reversed() {
-                if let permit = permits[index] { policies[index].leave(permit, .notSent) }
-                permits[index] = nil
             }
         }
     }
@@ -168,7 +123,8 @@ package final class Permit: TransferPermit {
     /// Returns every permit to its policy, in the opposite order of entry. Does nothing if the permits have already
     /// been returned.
     package func release(_ outcome: AdmissionPermit.Outcome) {
-        take().leave(outcome)
+        var held = take()
+        held.permits.leave(held.policies, outcome)
     }
 
     private func take() -> Holding {
@@ -201,11 +157,12 @@ package final class Permit: TransferPermit {
 
     func handOver() -> (any TransferPermit)? {
         let moved = take()
-        return moved.permits.isEmpty ? nil : Permit(moved)
+        return moved.isEmpty ? nil : Permit(moved)
     }
 
     deinit {
-        holding.whileSoleOwner { $0 }.leave(.notSent)
+        guard var held = holding.whileSoleOwner({ $0.isEmpty ? nil : $0 }) else { return }
+        held.permits.leave(held.policies, .notSent)
     }
 }
 
