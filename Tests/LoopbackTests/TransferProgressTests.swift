@@ -47,8 +47,15 @@ extension Loopback {
             "An upload reports its progress, even after a 401 and a 307, and arrives complete", .row("L28"),
             arguments: Engine.allCases)
         func upload(engine: Engine) async throws {
+            // The body is longer than the buffers of the sockets, so that a part of it waits for the server to read.
+            let content = Data(repeating: 7, count: 16_000_000)
+            try content.write(to: scratch.file("long.mp4"))
             let bodies = Box<[Data]>([])
-            server.route(.post, "/film") { request in
+            server.route(.post, "/film") { [seen] request in
+                if engine == .curl, bodies.value.isEmpty {
+                    let isSeen = { seen.value.contains { (1..<16_000_000).contains($0.upload.completed) } }
+                    #expect(try await Exchange.eventually(isSeen))
+                }
                 let body = try await request.data()
                 bodies.change { $0.append(body) }
                 return request.headers.authorization == .bearer("new")
@@ -61,14 +68,13 @@ extension Loopback {
                 return LoopbackResponse(.noContent)
             }
             let task = try service(engine).task(
-                Film(body: .file(scratch.file("film.mp4"))), as: .void)
+                Film(body: .file(scratch.file("long.mp4"))), as: .void)
             _ = try await watch(task).value
             #expect(bodies.value.count == 3)
             #expect(bodies.value.allSatisfy { $0 == content })
             #expect(isMonotonic)
             #expect(task.progress.upload.fraction == 1)
-            #expect(task.progress.upload.total == 3_000_000)
-            #expect(seen.value.contains { $0.upload.completed < 3_000_000 } || engine == .urlSession)
+            #expect(task.progress.upload.total == 16_000_000)
         }
 
         @Test("URLSession sends a long body from a temporary file, which is deleted afterwards")

@@ -1,7 +1,9 @@
 import Foundation
 
 /// The parts of a base URL. The path and the query of an endpoint are appended to them.
-struct ServerAddress: Sendable {
+///
+/// It is a class, because every call copies the address of its environment, and a copy of a reference is cheap.
+final class ServerAddress: Sendable {
     /// The scheme and the authority, with user and password if the URL has them: `https://api.example.com:8080`.
     let authority: String
     /// The scheme, the host and the port.
