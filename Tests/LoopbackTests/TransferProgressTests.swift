@@ -103,7 +103,7 @@ extension Loopback {
             let memory = watch(service.task(Film(), as: .data))
             _ = try await memory.value
             #expect(memory.progress.download.fraction == 1)
-            #expect(seen.value.contains { $0.download.total == 3_000_000 })
+            #expect(try await Exchange.eventually { seen.value.contains { $0.download.total == 3_000_000 } })
             let file = service.task(Film(), as: .file(at: scratch.file("copy")))
             _ = try await file.value
             #expect(file.progress.download.completed == 3_000_000)
