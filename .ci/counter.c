@@ -1,4 +1,5 @@
-// A library that counts what a process does: allocations, retains and releases, task switches and locks.
+// A library that counts what a process does: allocations, retains and releases, task switches, locks, and the bytes of
+// the frames of asynchronous functions.
 // LD_PRELOAD loads it before the functions that it counts. It writes the counts to the file $COUNTS when the process ends.
 // Only for x86-64: some functions of Swift's runtime have their own calling conventions.
 #define _GNU_SOURCE
@@ -9,7 +10,7 @@
 #include <string.h>
 
 static unsigned long allocations;
-__attribute__((visibility("hidden"), used)) unsigned long retains, releases, bridged, switches, accesses, locks;
+__attribute__((visibility("hidden"), used)) unsigned long retains, releases, bridged, switches, accesses, locks, frames;
 static char path[4096];
 
 static void count(unsigned long *counter) { __atomic_fetch_add(counter, 1, __ATOMIC_RELAXED); }
@@ -48,6 +49,12 @@ FORWARD(swift_task_switch, switches);
 FORWARD(swift_beginAccess, accesses);
 FORWARD(pthread_mutex_lock, locks);
 
+// The argument is the size of a frame, or of other memory that an asynchronous function needs.
+__attribute__((visibility("hidden"), used)) void *next_swift_task_alloc;
+__asm__(".text\n.globl swift_task_alloc\n.type swift_task_alloc, @function\nswift_task_alloc:\n"
+        "lock addq %rdi, frames(%rip)\n"
+        "jmp *next_swift_task_alloc(%rip)\n");
+
 #define FIND(name) next_##name = dlsym(RTLD_NEXT, #name)
 
 // Runs before the constructors of all other libraries (-z initfirst), because these constructors call the functions
@@ -64,6 +71,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
     FIND(swift_bridgeObjectRelease_n);
     FIND(swift_task_switch);
     FIND(swift_beginAccess);
+    FIND(swift_task_alloc);
     // Removes COUNTS and LD_PRELOAD from the environment, so that the server, which is another process, is not counted.
     char **kept = environment;
     for (char **entry = environment; *entry; entry++) {
@@ -76,7 +84,7 @@ __attribute__((constructor)) static void begin(int argc, char **argv, char **env
 __attribute__((destructor)) static void end(void) {
     FILE *file = path[0] ? fopen(path, "w") : NULL;
     if (!file) return;
-    fprintf(file, "allocations %lu\nretains %lu\nbridged %lu\nswitches %lu\naccesses %lu\nlocks %lu\n",
-            allocations, retains + releases, bridged, switches, accesses, locks);
+    fprintf(file, "allocations %lu\nretains %lu\nbridged %lu\nswitches %lu\naccesses %lu\nlocks %lu\nframes %lu\n",
+            allocations, retains + releases, bridged, switches, accesses, locks, frames);
     fclose(file);
 }

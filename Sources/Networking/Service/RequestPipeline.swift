@@ -41,9 +41,13 @@ final class RequestPipeline: Sendable {
                 var original = try call.prepare(call.original ?? makeRequest())
                 let permit: Permit
                 do {
-                    switch try Permit.ask(admission(of: original), original, for: endpoint) {
+                    let policies = try admission(of: original)
+                    switch try Permit.ask(policies, original, for: endpoint) {
                     case .granted(let granted): permit = granted
-                    case .refused(let entry): permit = try await entry.permit { call.noteWait(for: $0) }
+                    case .refused(let index):
+                        permit = try await Permit.wait(for: index, of: policies, original, for: endpoint) {
+                            call.noteWait(for: $0)
+                        }
                     }
                 } catch {
                     try useStoredResponse(to: &original, insteadOf: error)

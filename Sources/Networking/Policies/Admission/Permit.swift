@@ -34,15 +34,15 @@ package final class Permit: TransferPermit {
     ) async throws -> Permit {
         switch try ask(policies, request, for: endpoint) {
         case .granted(let permit): return permit
-        case .refused(let entry): return try await entry.permit(noteWait)
+        case .refused(let index): return try await wait(for: index, of: policies, request, for: endpoint, noteWait)
         }
     }
 
     /// The decision of the policies about a request that does not wait.
     enum Decision {
         case granted(Permit)
-        /// A policy refused the request, which waits with ``Entry/permit(_:)``.
-        case refused(Entry)
+        /// The policy at this index refused the request, which has to wait.
+        case refused(by: Int)
     }
 
     /// Enters every policy as ``enter(_:_:for:noteWait:)`` does, but does not wait. Few calls have to wait, and the
@@ -56,53 +56,52 @@ package final class Permit: TransferPermit {
         guard request.admission != .refresh else { return .granted(.none) }
         var permits = AdmissionPermits()
         if let index = try permits.enter(policies, request, for: endpoint) {
-            return .refused(Entry(policies, request, endpoint, refusing: index))
+            return .refused(by: index)
         }
         return .granted(Permit(Holding(permits: permits, policies: policies)))
     }
 
-    /// A request that a policy has refused, and that waits.
-    struct Entry {
-        private let policies: [any AdmissionPolicy]
-        private var request: HTTPRequest
-        private let endpoint: any Endpoint
-        private let refusing: Int
-        private var permits = AdmissionPermits()
-
-        /// - Parameter refusing: The index of the policy that refused the request.
-        fileprivate init(
-            _ policies: [any AdmissionPolicy], _ request: HTTPRequest, _ endpoint: any Endpoint, refusing: Int
-        ) {
-            self.policies = policies
-            self.request = request
-            self.endpoint = endpoint
-            self.refusing = refusing
-        }
-
-        /// Waits until every policy has been entered.
-        func permit(_ noteWait: (any AdmissionPolicy) -> Void) async throws -> Permit {
-            var entry = self
-            var next: Int? = refusing
-            while let refusing = next {
-                if policies[refusing].admissionStage == .limit {
-                    try await entry.reserve(noteWait)
-                } else {
-                    try await entry.wait(for: refusing, noteWait)
-                }
-                next = try entry.permits.enter(policies, entry.request, for: endpoint)
+    /// Waits until every policy has been entered, after one of them has refused the request.
+    ///
+    /// Not inlined, so that a call that does not wait here needs no memory for it.
+    ///
+    /// - Parameters:
+    ///   - index: The index of the policy that refused the request.
+    ///   - noteWait: Called with each policy that the request must wait for.
+    @inline(never)
+    static func wait(
+        for index: Int, of policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint,
+        _ noteWait: (any AdmissionPolicy) -> Void
+    ) async throws -> Permit {
+        var entry = Entry(policies: policies, request: request, endpoint: endpoint)
+        var next: Int? = index
+        while let refusing = next {
+            if policies[refusing].admissionStage == .limit {
+                try await entry.reserve(noteWait)
+            } else {
+                try await entry.wait(for: refusing, noteWait)
             }
-            return Permit(Holding(permits: entry.permits, policies: policies))
+            next = try entry.permits.enter(policies, entry.request, for: endpoint)
         }
+        return Permit(Holding(permits: entry.permits, policies: policies))
+    }
+
+    /// A request that enters policies and waits for them.
+    private struct Entry {
+        let policies: [any AdmissionPolicy]
+        var request: HTTPRequest
+        let endpoint: any Endpoint
+        var permits = AdmissionPermits()
 
         /// Waits for one policy.
-        private mutating func wait(for index: Int, _ noteWait: (any AdmissionPolicy) -> Void) async throws {
+        mutating func wait(for index: Int, _ noteWait: (any AdmissionPolicy) -> Void) async throws {
             noteWait(policies[index])
             permits[index] = try await policies[index].enter(request, for: endpoint)
         }
 
         /// Waits for a permit of every limit. The order is the same in all services, so that two calls cannot wait
         /// for each other.
-        private mutating func reserve(_ noteWait: (any AdmissionPolicy) -> Void) async throws {
+        mutating func reserve(_ noteWait: (any AdmissionPolicy) -> Void) async throws {
             let limits = policies.indices.filter { policies[$0].admissionStage == .limit }
                 .sorted { policies[$0].lockOrder < policies[$1].lockOrder }
             if request[attachment: QueuePositions.self] == nil {
