@@ -102,4 +102,26 @@ struct CacheOfflineTests {
         #expect(stale.source == .cache)
         #expect(stub.requests.count == before)
     }
+
+    @Test("If the circuit breaker is open and nothing is stored, a retry after the breaker's pause is sent")
+    func retryAfterPause() async throws {
+        let breaker = CircuitBreaker(minimumCalls: 1, pause: .seconds(30), clock: clock.networkClock)
+        let patient = ClosureErrorHandler { failure in
+            (failure.error as? NetworkError)?.kind == .circuitOpen && failure.attempt == 1
+                ? .retry(after: .seconds(31)) : .next(failure.error)
+        }
+        let service = try await service {
+            $0.circuitBreaker = breaker
+            $0.errorHandlingService = ErrorHandlingService([patient])
+        }
+        let call = Get(path: "others", authorizationType: .none)
+        stub.on(nil, nil, .failure(.cannotConnect))
+        await #expect(throws: (any Error).self) { try await service.request(call) }
+        stub.on(nil, nil) { _ in StubResponse(.ok, body: Data("two".utf8)) }
+        let before = stub.requests.count
+        let task = service.task(call, as: .string, with: offline)
+        #expect(await clock.advanceToNextSleeper() == .seconds(31))
+        #expect(try await task.value == "two")
+        #expect(stub.requests.count == before + 1)
+    }
 }
