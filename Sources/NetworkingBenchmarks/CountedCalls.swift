@@ -2,8 +2,8 @@
     import Foundation
     import Networking
 
-    /// Makes calls one after another, so that `.ci/counts` can count the allocations, locks and system calls of one
-    /// call. Example: `count transport 2000`.
+    /// Makes calls one after another, so that `.ci/counts` can count what one call causes: allocations, locks, system
+    /// calls and others. Example: `count transport 2000`.
     enum CountedCalls {
         static let subjects = ["libcurl", "decoder", "transport", "stub", "bytes", "decoded"]
 

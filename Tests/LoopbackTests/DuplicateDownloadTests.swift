@@ -101,7 +101,7 @@ extension Loopback {
         }
 
         @Test(
-            "Downloads that wait for the first can be cancelled; the first is replaced, and the last completes",
+            "Downloads that are cancelled at once change nothing: the first is replaced, and the last completes",
             arguments: Engine.allCases)
         func cancelled(engine: Engine) async throws {
             defer { mayEnd.change { $0 = true } }

@@ -18,43 +18,6 @@ struct ConverterTests {
             to: HTTPRequest(.get, try #require(URL(string: "https://a.example"))))
     }
 
-    @Test("A key path selects a member, even in an array; the error names the missing member", .row("N-30"))
-    func keyPath() async throws {
-        let response = try response(#"{"data":{"users":[{"n":1},{"n":2}],"a.b":{"n":3}}}"#)
-        #expect(try response.read(as: .keyPath("data.users", .json([Item].self))) == [Item(n: 1), Item(n: 2)])
-        #expect(try response.read(as: .keyPath("data.users.1", .json(Item.self))) == Item(n: 2))
-        #expect(try response.read(as: .keyPath(["data", "a.b"], .json(Item.self))) == Item(n: 3))
-        #expect(try response.read(as: .keyPath("data", .keyPath("users.0.n", .json(Int.self)))) == 1)
-        #expect(try response.read(as: .keyPath("data", .keyPath("users", .keyPath("1.n", .json(Int.self))))) == 2)
-        let number = ResponseConverter.json(Item.self).map(\.n)
-        #expect(try response.read(as: .keyPath("data.users.0", number)) == 1)
-        #expect(try response.read(as: .keyPath("data.users.0", .automatic() as ResponseConverter<Item>)) == Item(n: 1))
-        for (path, words) in [
-            ("data.nobody", "\"data.nobody\" is missing"), ("data.users.7.n", "\"data.users[7]\" is missing"),
-            ("data.users.x", "\"data.users\": expected an object, found an array"),
-            ("data.users.0.n.x", "\"data.users[0].n\": expected an object, found a number"),
-        ] as [(JSONValue.Path, String)] {
-            let error = #expect(throws: NetworkError.self) { try response.read(as: .keyPath(path, .json(Int.self))) }
-            #expect(error?.reason == "\(words) (reading Int)")
-        }
-    }
-
-    @Test("A key path keeps the decoder's settings; a converter that does not read JSON gets the JSON of the member")
-    func keyPathSettings() throws {
-        struct Dated: Decodable { let madeAt: Date }
-        let decoder = JSONDecoder()
-        decoder.keyDecodingStrategy = .convertFromSnakeCase
-        decoder.dateDecodingStrategy = .secondsSince1970
-        let response = try response(#"{"a":{"made_at":7,"b":"x"}}"#)
-        #expect(
-            try response.read(as: .keyPath("a", .json(Dated.self, decoder: decoder))).madeAt
-                == Date(timeIntervalSince1970: 7))
-        #expect(
-            try response.read(as: .keyPath("a.madeAt", .json(Date.self, decoder: decoder)))
-                == Date(timeIntervalSince1970: 7))
-        #expect(try response.read(as: .keyPath("a.b", .data)) == Data(#""x""#.utf8))
-    }
-
     @Test(
         "A closure can transform the JSON; a closure that returns nil causes an error; server errors have a converter",
         .row("N-29", "N-31"))
@@ -110,22 +73,10 @@ struct ConverterTests {
         #expect(none == nil)
     }
 
-    @Test("A streamed body cannot be read with a key path, and the error says so")
-    func pulledKeyPath() async throws {
-        let service = NetworkService(environment: Fixture.environment) {
-            $0.transport = StubTransport { _ in .json(text: "{}") }
-        }
-        let error = await Fixture.failure { _ = try await service.request(.get("x"), as: .keyPath("a", .lines)) }
-        #expect((error as? NetworkError)?.description.contains("streamed body") == true)
-    }
-
     @Test("`replacingErrors(with:)` returns its default value; a tolerant array omits invalid elements")
     func tolerant() throws {
         #expect(try response("{").read(as: .json(Item.self).replacingErrors(with: Item(n: 0))) == Item(n: 0))
         #expect(try response(#"{"a":1}"#).read(as: .keyPath("b", .json(Int.self).replacingErrors(with: 9))) == 9)
-        let nested = ResponseConverter.keyPath("b", .keyPath("c", .json(Int.self))).replacingErrors(with: 9)
-        #expect(try response(#"{"a":{"b":{"c":1}}}"#).read(as: .keyPath("a", nested)) == 1)
-        #expect(try response(#"{"a":1}"#).read(as: .keyPath("a", nested)) == 9)
         let mixed = try response(#"[{"n":1},{"n":"x"},null,7,{"n":2}]"#)
         #expect(try mixed.read(as: .tolerantArray(Item.self)) == [Item(n: 1), Item(n: 2)])
         #expect(throws: NetworkError.self) { try response("{}").read(as: .tolerantArray(Item.self)) }
@@ -224,23 +175,5 @@ struct ConverterTests {
             #expect(response.problem == nil)
         }
         #expect(ContinuousClock.now - start < .seconds(50))
-    }
-
-    @Test("A converter to String reads a string inside JSON without its quotation marks")
-    func textsInside() throws {
-        let request = HTTPRequest(.get, try #require(URL(string: "https://a.example")))
-        let response = HTTPResponse(
-            .ok, headers: [.contentType: "application/json"], content: .data(Data(#"{"name":"Ada","no":null}"#.utf8)),
-            to: request)
-        #expect(try response.read(as: .keyPath("name", .automatic() as ResponseConverter<String>)) == "Ada")
-        #expect(try response.read(as: .keyPath("name", .optional(.string))) == "Ada")
-        #expect(try response.read(as: .keyPath("name", .automatic() as ResponseConverter<String?>)) == "Ada")
-        #expect(try response.read(as: .keyPath("no", .automatic() as ResponseConverter<String?>)) == nil)
-        #expect(try response.read(as: .keyPath("name", .data)) == Data(#""Ada""#.utf8))
-        for converter in [.keyPath("name", .automatic()), .keyPath("name", .string)] as [ResponseConverter<String>] {
-            var asked = request
-            converter.requirements.applyHeaders(to: &asked)
-            #expect(asked.headers[.accept] == "application/json")
-        }
     }
 }

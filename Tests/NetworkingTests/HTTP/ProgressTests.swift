@@ -71,6 +71,21 @@ struct ProgressTests {
         #expect(seen.all == [1_000, -1_000], "updates end with the call")
     }
 
+    @Test("An observer gets the progress, even if the call ends while the observer is added")
+    func observerAtTheEnd() {
+        let queue = DispatchQueue(label: "observers")
+        for _ in 0..<20_000 {
+            let meter = ProgressMeter(clock: clock.networkClock)
+            let seen = Seen()
+            meter.noteReceived(7)
+            DispatchQueue.concurrentPerform(iterations: 2) { index in
+                if index == 0 { meter.observe(on: queue) { seen.add($0.download.completed) } } else { meter.finish() }
+            }
+            queue.sync {}
+            #expect(seen.all == [7])
+        }
+    }
+
     @Test("The sequence keeps the newest value and ends with the call")
     func sequence() async {
         let meter = ProgressMeter(clock: clock.networkClock)

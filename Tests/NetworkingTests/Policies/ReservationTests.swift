@@ -107,6 +107,25 @@ struct ReservationTests {
         for limit in limits { #expect(limit.activeCount == 0 && limit.waiterCount == 0) }
     }
 
+    @Test("A request that stops waiting for one of two limits returns the permit of the other limit")
+    func stopped() async throws {
+        let limits = [ConcurrencyLimit(1), ConcurrencyLimit(1)]
+        let policies: [any AdmissionPolicy] = (0..<5).map { _ in BackoffGate() } + limits
+        let request = try request()
+        var permits: [Int] = []
+        for full in limits {
+            let permit = try #require(full.tryEnter(request, for: UserEndpoint.open))
+            let waiting = Task { try await Permit.enter(policies, request, for: UserEndpoint.open) }
+            while full.waiterCount == 0 { await Task.yield() }
+            permits.append(limits.map(\.activeCount).reduce(0, +))
+            waiting.cancel()
+            await #expect(throws: Interruption.cancelled) { try await waiting.value }
+            #expect(limits.map(\.activeCount).reduce(0, +) == 1 && full.waiterCount == 0)
+            full.leave(permit, .notSent)
+        }
+        #expect(permits.sorted() == [1, 2], "the limits are entered in a fixed order")
+    }
+
     @Test("A waiter that returns to a queue gets its earlier position in the queue")
     func keepsItsPlace() {
         var line = WaitingLine<String>()

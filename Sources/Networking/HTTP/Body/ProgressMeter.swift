@@ -74,14 +74,16 @@ public final class ProgressMeter: Sendable {
     /// progress. The observation ends when the call ends or, if the body is read as a stream, when the body ends.
     @preconcurrency
     public func observe(on queue: DispatchQueue, _ action: @escaping @Sendable (RequestProgress) -> Void) {
-        let id = state.withLock { state in
-            defer { state.nextID += 1 }
-            if !state.isOver { state.observers[state.nextID] = Observer(queue: queue, action: action) }
-            return state.progress == RequestProgress() || state.isOver ? nil : state.nextID
+        var observer = Observer(queue: queue, action: action)
+        let called: UInt64? = state.withLock { state in
+            let hasProgress = state.progress != RequestProgress()
+            let id = state.nextID
+            state.nextID += 1
+            observer.isCalled = hasProgress
+            if !state.isOver { state.observers[id] = observer }
+            return hasProgress ? id : nil
         }
-        if let id { return call(id) }
-        let end = state.withLock { $0.isOver && $0.progress != RequestProgress() ? $0.progress : nil }
-        if let end { queue.async { action(end) } }
+        if let called { call(observer, called) }
     }
 
     /// Shows the progress of another meter from now on.
@@ -179,18 +181,18 @@ public final class ProgressMeter: Sendable {
     }
 
     private func change(_ change: (inout State) -> Void) {
-        let (called, mustNotify) = state.withLock { state -> ([UInt64], Bool) in
+        let (called, mustNotify) = state.withLock { state -> ([UInt64: Observer], Bool) in
             let before = state.progress
             change(&state)
-            guard state.progress != before else { return ([], false) }
-            let called = state.observers.filter { !$0.value.isCalled }.map(\.key)
-            for id in called { state.observers[id]?.isCalled = true }
+            guard state.progress != before else { return ([:], false) }
+            let called = state.observers.filter { !$0.value.isCalled }
+            for id in called.keys { state.observers[id]?.isCalled = true }
             guard !state.readers.isEmpty else { return (called, false) }
             state.hasChanges = true
             defer { state.isNotifying = true }
             return (called, !state.isNotifying)
         }
-        for id in called { call(id) }
+        for (id, observer) in called { call(observer, id) }
         if mustNotify { notifyReaders() }
         for follower in state.withLock({ $0.followers }) { follower.meter?.adopt(self) }
     }
@@ -210,8 +212,8 @@ public final class ProgressMeter: Sendable {
         }
     }
 
-    private func call(_ id: UInt64) {
-        guard let observer = state.withLock({ $0.observers[id] }) else { return }
+    /// Calls an observer on its queue. The observer gets this progress even if the call ends meanwhile.
+    private func call(_ observer: Observer, _ id: UInt64) {
         observer.queue.async { [self] in
             let progress = state.withLock { state in
                 state.observers[id]?.isCalled = false

@@ -31,8 +31,8 @@ struct AdmissionPermits: Sendable {
         }
     }
 
-    /// Enters the policies that have not been entered yet, without waiting. If this fails, every permit is returned to
-    /// its policy.
+    /// Enters the policies that have not been entered yet, without waiting. If a policy refuses the request or throws
+    /// an error, every permit is returned to its policy.
     ///
     /// - Returns: The index of the policy that refused the request; nil if all policies have been entered.
     /// - Throws: The error of a policy.
