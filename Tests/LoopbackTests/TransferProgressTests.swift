@@ -86,15 +86,16 @@ extension Loopback {
                 let body = try await request.data()
                 return .text("\(body.count) \(body == content)")
             }
+            let folder = FileManager.default.temporaryDirectory.path
+            let names = { try Set(FileManager.default.contentsOfDirectory(atPath: folder)) }
+            let before = try names()
             let limits = URLSessionTransport.Limits(requestBodyBytes: 100_000)
             let text = try await service(.urlSession, limits: limits).request(
                 Film(body: .file(scratch.file("film.mp4"))), as: .string)
             #expect(text == "3000000 true")
-            let folder = FileManager.default.temporaryDirectory.path
             #expect(
                 try await Exchange.eventually {
-                    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-                    return !names.contains { $0.hasSuffix(".body") }
+                    (try? names())?.subtracting(before).contains { $0.hasSuffix(".body") } == false
                 })
         }
 

@@ -64,7 +64,7 @@ struct HostileCall: Sendable {
     static let head = HostileCall(method: .head)
 
     /// A call that begins 150 ms after the previous one has ended.
-    static let later = HostileCall(pause: .milliseconds(150))
+    static let later = HostileCall(pause: .milliseconds(500))
 
     static func put(_ count: Int) -> HostileCall { HostileCall(method: .put, bodyCount: count) }
 }

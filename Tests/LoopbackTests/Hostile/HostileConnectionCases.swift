@@ -109,7 +109,7 @@ extension HostileCase {
 
     private static let evil = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nEVIL!"
 
-    /// Returns a case with unsolicited bytes in the first response or 50 ms after it, and a second call 150 ms later.
+    /// Returns a case with unsolicited bytes in the first response or 50 ms after it, and a second call 500 ms later.
     private static func again(_ name: String, _ first: String, later: String = "") -> HostileCase {
         let script: [HostileStep] = .twice(first, pause: later.isEmpty ? 0 : 50, unsolicited: later)
         let hostile = HostileCase("unsolicited: \(name)", [script, .reply(.second)], [.hello, .second])

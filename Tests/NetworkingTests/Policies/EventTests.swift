@@ -127,6 +127,7 @@ struct EventTests {
         while !names(counting).contains("progress") { await Task.yield() }
         release.settle(.success(()))
         _ = try await text
+        while !names(counting).contains("finished") { await Task.yield() }
         #expect(!names(observer).contains("progress") && names(counting).last == "finished")
     }
 

@@ -104,7 +104,7 @@ struct ObserverTests {
 
     @Test(
         "A call that has ended reports no more events and releases its observers and its endpoint",
-        arguments: [true, false])
+        .timeLimit(.minutes(5)), arguments: [true, false])
     func released(isObserved: Bool) async throws {
         final class Canary: Sendable {}
         struct Singing: Endpoint {
@@ -128,8 +128,7 @@ struct ObserverTests {
         }
         kept.value?[option: RequestWatch.self]?.tell(.waiting(.connectivity))
         #expect(observer.events.isEmpty)
-        for _ in 0..<1_000 where canary != nil { await Task.yield() }
-        #expect(canary == nil)
+        while canary != nil { await Task.yield() }
     }
 
     @Test("A derived task has the report of the last call in its chain that was made")

@@ -29,7 +29,7 @@ struct ReachabilityTests {
             while service.status == .unknown { await Task.yield() }
             let looks = probe.count
             probe.set(status)
-            try await clock.advance(by: .seconds(1), until: { [probe] in probe.count > looks })
+            try await clock.advance(by: .milliseconds(100), until: { [probe] in probe.count > looks })
         }
         while told.value.count < 3 { await Task.yield() }
         #expect(probe.count == 5)

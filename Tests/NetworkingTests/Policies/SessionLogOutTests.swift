@@ -30,7 +30,7 @@ struct SessionLogOutTests {
         }
         store.isFull.change { $0 = false }
         while try await store.load() != nil {
-            if clock.sleeperCount > 0 { await clock.advanceToNextSleeper() }
+            clock.advance(by: .seconds(1))
             await Task.yield()
         }
         observation.cancel()
@@ -50,6 +50,7 @@ struct SessionLogOutTests {
         while clock.sleeperCount == 0 { await Task.yield() }
         clock.advance(by: .seconds(30))
         while reports.value.isEmpty { await Task.yield() }
+        await clock.waitForSleepers()
         store.barrier.change { $0 = nil }
         clock.advance(by: .seconds(1))
         while session.isKeeping { await Task.yield() }

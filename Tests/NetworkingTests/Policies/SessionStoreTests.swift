@@ -73,7 +73,9 @@ struct SessionStoreTests {
         let box = Box<AccessTokenSupervisor?>(nil)
         let asked = Box<[AccessToken?]>([])
         let clock = clock
-        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { old in
+        let session = AccessTokenSupervisor(
+            store: store, refreshTimeout: .seconds(1_000_000), clock: clock.networkClock
+        ) { old in
             asked.change { $0.append(old) }
             store.isFull.change { $0 = false }
             while box.value?.isKeeping == true, !Task.isCancelled {

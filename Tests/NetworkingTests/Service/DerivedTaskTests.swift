@@ -115,6 +115,7 @@ struct DerivedTaskTests {
         #expect(begun.value == 0)
         let first = answering("first")
         let second = service(StubTransport { _ in .text("second") }).task(.get("second"), as: .string)
+        _ = try await second.value
         let following = first.flatMap { _ in second }
         following.onAttempt(on: queue) { note($0.request?.url.lastPathComponent ?? "") }
         #expect(try await following.value == "second")

@@ -113,9 +113,8 @@ struct ResetParticipantTests {
         }
         let slow = Slow()
         let service = NetworkService(environment: Fixture.environment) { $0.transport = slow }
-        let resets = (0..<2).map { _ in Task { await service.reset() } }
+        let resets = (0..<2).map { _ in Fixture.begin { await service.reset() } }
         while slow.calls.value == 0 { await Task.yield() }
-        for _ in 0..<100 { await Task.yield() }
         slow.mayEnd.settle(.success(()))
         for reset in resets { await reset.value }
         #expect(slow.calls.value == 1)

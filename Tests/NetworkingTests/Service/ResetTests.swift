@@ -60,7 +60,7 @@ struct ResetTests {
         await transport.waitForRequests()
         let returned = Box(0)
         let resets = (0..<2).map { _ in
-            Task {
+            Fixture.begin {
                 await service.reset()
                 returned.change { $0 += 1 }
             }

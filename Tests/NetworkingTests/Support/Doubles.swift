@@ -128,6 +128,17 @@ enum Fixture {
     /// A clock that never advances. Nothing times out, even if the system schedules a test late.
     static var stillClock: NetworkClock { ManualClock().networkClock }
 
+    /// Starts a task that has begun to wait when this function returns, if the system supports it. Otherwise, the task
+    /// is likely to begin soon.
+    static func begin(_ work: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
+        #if compiler(>=6.2)
+            if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+                return Task.immediate { await work() }
+            }
+        #endif
+        return Task { await work() }
+    }
+
     /// Returns the error that a call ends with, or nil if it succeeds.
     static func failure(_ call: () async throws -> Void) async -> (any Error)? {
         do {
