@@ -58,7 +58,7 @@ extension Loopback {
                 configuration.limits.bufferedBytes = 1 << 20
                 let (exchange, written) = try flood(CurlTransport(configuration))
                 let body = try await stream(exchange)
-                // The server stops writing when the buffer of the transport and the buffers of the two sockets are full.
+                // The server stops writing when the buffers of the transport and of the two sockets are full.
                 var held = 0
                 while written.value == 0 || written.value > held {
                     held = written.value

@@ -63,7 +63,7 @@ struct HostileCall: Sendable {
     static let get = HostileCall()
     static let head = HostileCall(method: .head)
 
-    /// A call that begins 150 ms after the previous one has ended.
+    /// A call that begins 500 ms after the previous one has ended.
     static let later = HostileCall(pause: .milliseconds(500))
 
     static func put(_ count: Int) -> HostileCall { HostileCall(method: .put, bodyCount: count) }

@@ -27,8 +27,24 @@ struct ReservationTests {
         return rounds
     }
 
+    /// Returns a value that a round of calls causes. If the system stops the thread of a call for some time, other
+    /// calls continue, and the value is too high. The round is therefore repeated, at most twice.
+    private func lowest(below bound: Int, _ round: () async throws -> Int) async throws -> Int {
+        var value = try await round()
+        for _ in 0..<2 where value >= bound { value = min(value, try await round()) }
+        return value
+    }
+
     @Test("If two limits are busy, a call that needs a permit of each limit waits for a bounded number of other calls")
     func twoLimits() async throws {
+        // Each of the twenty calls waits only for the calls that began to wait earlier: at most twelve at each limit,
+        // and the nineteen other calls.
+        let bound = 20 * (12 + 12 + 20)
+        #expect(try await lowest(below: bound) { try await roundsAtTwoLimits() } < bound)
+    }
+
+    /// Returns how often calls of one limit were admitted while twenty calls waited for both limits.
+    private func roundsAtTwoLimits() async throws -> Int {
         let (first, second) = (ConcurrencyLimit(4), ConcurrencyLimit(4))
         let left = Box(20)
         let rounds = try await withThrowingTaskGroup(of: Int.self) { group in
@@ -48,10 +64,8 @@ struct ReservationTests {
             return try await group.reduce(0, +)
         }
         #expect(left.value == 0)
-        // Each of the twenty calls waits only for the calls that began to wait earlier: at most twelve at each limit,
-        // and the nineteen other calls. While the system has stopped the thread of a call, other calls continue.
-        #expect(rounds < 20 * (12 + 12 + 20) * 50)
         #expect(first.activeCount == 0 && second.activeCount == 0)
+        return rounds
     }
 
     /// A gate that closes at random and opens after a few yields.
@@ -75,6 +89,14 @@ struct ReservationTests {
         "With any limits and gates, under any load, no call waits forever behind calls of its priority",
         arguments: 0..<6)
     func anyLimits(seed: Int) async throws {
+        // In each of the four queues, at most 24 calls are ahead of a call. This applies again each time that the gate
+        // refuses the call, because the call then returns its permits and enters all policies again.
+        let bound = 24 * 4 * 4
+        #expect(try await lowest(below: bound) { try await mostOvertaken(seed) } < bound, "seed \(seed)")
+    }
+
+    /// Returns how many calls ended at most while one call waited.
+    private func mostOvertaken(_ seed: Int) async throws -> Int {
         let random = RandomSource(SeededGenerator(seed: UInt64(seed)))
         let limits = (0..<4).map { ConcurrencyLimit($0 + 1, total: $0 == 3 ? 3 : nil) }
         let gate = ChanceGate(random: random)
@@ -84,7 +106,7 @@ struct ReservationTests {
                 let request = try self.request()
                 group.addTask {
                     var random = random
-                    for _ in 0..<200 {
+                    for _ in 0..<50 {
                         let own = limits.shuffled(using: &random).prefix(Int.random(in: 1...4, using: &random))
                         let isGated = Bool.random(using: &random)
                         var policies: [any AdmissionPolicy] = isGated ? [gate] : []
@@ -100,12 +122,9 @@ struct ReservationTests {
             }
             try await group.waitForAll()
         }
-        #expect(calls.value.ended == 24 * 200)
-        // In each of the four queues, at most 24 calls are ahead of a call. This applies again each time that the gate
-        // refuses the call, because the call then returns its permits and enters all policies again. While the system
-        // has stopped the thread of a call, other calls continue.
-        #expect(calls.value.mostOvertaken < 24 * 4 * 25, "seed \(seed)")
+        #expect(calls.value.ended == 24 * 50)
         for limit in limits { #expect(limit.activeCount == 0 && limit.waiterCount == 0) }
+        return calls.value.mostOvertaken
     }
 
     @Test("A request that stops waiting for one of two limits returns the permit of the other limit")

@@ -131,7 +131,16 @@ struct DuplicateKeyTests {
         #expect(hash("a") == hash("a"))
         #expect(hash("a") != hash("b"))
         #expect(hash("a", hashingCredentials: false) == hash("b", hashingCredentials: false))
-        let joined = Box(0)
+        // The second call attaches only after the policy has returned. If the first call ends before that, the second
+        // call sends its own request, and another round is needed.
+        var hasShared = false
+        for _ in 0..<3 where !hasShared { hasShared = try await sharesWithoutCookies(url) }
+        #expect(hasShared)
+    }
+
+    /// Sends two requests with different cookies, which the transport ignores. Returns whether they shared a transfer.
+    private func sharesWithoutCookies(_ url: URL) async throws -> Bool {
+        let (joined, before) = (Box(0), transport.count)
         let duplicates = DuplicateHandlingTransport(transport, policy: counting(joined, .join), ignoring: ["Cookie"])
         let calls = ["1", "2"].map { cookie in
             Task {
@@ -140,9 +149,6 @@ struct DuplicateKeyTests {
             }
         }
         while joined.value < 1 { await Task.yield() }
-        await transport.waitForRequests()
-        #expect(transport.count == 1)
-        // The second call may attach only after the policy has returned. If it is too late, it sends its own request.
         let answering = Task {
             while !Task.isCancelled {
                 transport.answer(.ok, "one answer")
@@ -151,6 +157,7 @@ struct DuplicateKeyTests {
         }
         defer { answering.cancel() }
         for call in calls { #expect(try await call.value.text() == "one answer") }
+        return transport.count == before + 1
     }
 
     @Test("Requests of two users never share a transfer")
