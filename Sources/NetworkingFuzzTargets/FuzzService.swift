@@ -18,6 +18,6 @@ struct FuzzService: NetworkRequesting {
 
     /// Returns the request of an endpoint, as it would be sent.
     func request(of endpoint: AdHocEndpoint) throws -> HTTPRequest {
-        try client.adaptedRequestNow(of: endpoint, as: ResponseConverter.void, with: RequestSettings())
+        try client.adaptedRequestNow(of: endpoint)
     }
 }

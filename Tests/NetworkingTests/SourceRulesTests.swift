@@ -8,6 +8,8 @@ import Testing
 struct SourceRulesTests {
     private struct Source {
         let file: String
+        /// The folder, below the library's folder.
+        let room: String
         /// The text without comments and string literals.
         let code: String
     }
@@ -21,7 +23,8 @@ struct SourceRulesTests {
         let enumerator = try #require(FileManager.default.enumerator(at: library, includingPropertiesForKeys: nil))
         return try enumerator.compactMap { $0 as? URL }.filter { $0.pathExtension == "swift" }.map { url in
             let text = try String(contentsOf: url, encoding: .utf8)
-            return Source(file: url.lastPathComponent, code: withoutCommentsAndTexts(text))
+            let room = url.deletingLastPathComponent().path.dropFirst(library.path.count + 1)
+            return Source(file: url.lastPathComponent, room: String(room), code: withoutCommentsAndTexts(text))
         }
     }
 
@@ -45,6 +48,37 @@ struct SourceRulesTests {
     func brokenParts(name: String) throws {
         for source in try Self.sources() where !source.file.hasSuffix("+Apple.swift") {
             #expect(!source.code.contains(name), "\(source.file) uses \(name)")
+        }
+    }
+
+    @Test("Each room has at most one part, and no code outside of a room writes its part")
+    func partsAndRooms() throws {
+        var rooms: [String: String] = [:]
+        for source in try Self.sources() {
+            for match in source.code.matches(of: /(?:struct|class|enum) (\w+): HTTPRequest\.(?:Part|Order)\b/) {
+                let part = String(match.output.1)
+                #expect(!rooms.values.contains(source.room), "\(source.room): \(part) is its second part")
+                rooms[part] = source.room
+            }
+        }
+        #expect(rooms.count == 9)
+        for source in try Self.sources() {
+            // Written through the subscripts: `parts[Part.self] = …`, `orders[order: Part.self].value = …`.
+            let writes = /\b(?:parts|orders|self)\[(?:order: )?(\w+)\.self\](?:\.\w+)?\s*=(?!=)/
+            for match in source.code.matches(of: writes) {
+                let part = String(match.output.1)
+                #expect(rooms[part] == source.room, "\(source.file) writes \(part): \(match.output.0)")
+            }
+        }
+    }
+
+    @Test("Parts are copied and dropped only where a request is created and in the three methods for its borders")
+    func copiesOfParts() throws {
+        for source in try Self.sources() where source.code.contains("HTTPRequest") {
+            for match in source.code.matches(of: /\.?(?:parts|orders) = .*/) where match.output.hasPrefix(".") {
+                let isBirth = source.file == "EndpointRequest.swift" && match.output == ".parts = settings.orders"
+                #expect(source.file == "HTTPRequest+Parts.swift" || isBirth, "\(source.file): \(match.output)")
+            }
         }
     }
 

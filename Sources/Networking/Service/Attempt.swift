@@ -31,6 +31,7 @@ struct Attempt: Sendable {
     ) -> RequestAttempt {
         RequestAttempt(
             number: number, request: sent ?? original, response: response?.withoutStream, error: error,
-            start: begun - start, queued: handedOver.map { $0 - begun }, duration: now - begun)
+            start: begun - start, queued: handedOver.map { $0 - begun }, duration: now - begun,
+            tokenGeneration: (sent ?? original)?.tokenGeneration)
     }
 }

@@ -104,8 +104,8 @@ final class CallEvents: Sendable {
         if !state.withLock({ $0.hasHead }) { report(.head(response.status, response.headers)) }
     }
 
-    /// The option of a request through which transports and handlers report events.
-    var watch: RequestWatch { RequestWatch { [self] in report(RequestEvent($0)) } }
+    /// The closure through which transports and handlers report events.
+    var receiver: @Sendable (RequestSignal) -> Void { { [self] in report(RequestEvent($0)) } }
 
     /// Returns a meter if an observer needs the progress; otherwise nil.
     func makeMeter(on clock: NetworkClock) -> ProgressMeter? {

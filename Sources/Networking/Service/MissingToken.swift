@@ -17,14 +17,14 @@ extension HTTPRequest {
     /// The reason why the request carries no token; nil if it carries credentials or if the reason is unknown.
     fileprivate var whyWithoutToken: String? {
         guard !allHeaders.contains(where: \.isSensitive), url.user == nil,
-            let resolved = self[attachment: ResolvedEndpoint.self]
+            let resolved = parts[ResolvedEndpoint.self]
         else { return nil }
         if resolved.authorizationType == .none {
             return "the authorizationType of the endpoint and the service is none"
         }
-        guard self[attachment: CallSession.self] != nil else { return "the service has no session (authorizedBy:)" }
-        // The session's adapter adds this attachment even if the session has no token.
-        guard self[attachment: CarriedToken.self] == nil else { return "the session has no token" }
+        guard let ticket = parts.session else { return "the service has no session (authorizedBy:)" }
+        // The session's adapter notes this even if the session has no token.
+        guard ticket.token == nil else { return "the session has no token" }
         if admission == .refresh { return "the requests of a token refresh carry no token" }
         return isForeign ? "the request went to another origin than that of the environment" : nil
     }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The client that sends the requests of a service. ``NetworkConfiguration`` describes its parts.
 ///
 /// ``NetworkService`` creates its own client. Create a client for a struct or an actor that adopts
@@ -11,6 +13,8 @@ public final class NetworkClient: Sendable {
     private let session: AccessTokenSupervisor?
     /// The error of every call if the policies, adapters and handlers belong to two sessions.
     private let sessionError: NetworkError?
+    /// Whether the session considers a response a refusal of its token; nil if there is no session.
+    let refuses: (@Sendable (HTTPResponse) -> Bool)?
     let admission: [any AdmissionPolicy]
     let requestAdaptingService: RequestAdaptingService
     let errorHandlingService: ErrorHandlingService
@@ -32,6 +36,12 @@ public final class NetworkClient: Sendable {
         self.configuration = configuration
         observers = RequestObservers(configuration.observers)
         (session, sessionError) = configuration.soleSession()
+        // A response that somebody keeps must not retain the session.
+        if let session {
+            refuses = { [weak session] response in session?.refuses(response) ?? false }
+        } else {
+            refuses = nil
+        }
         admission = configuration.admission(session)
         requestAdaptingService = configuration.adapting(session)
         errorHandlingService = configuration.handling(session)
@@ -92,9 +102,11 @@ public final class NetworkClient: Sendable {
     }
 
     /// Creates the request of an endpoint, and attaches the current session to the request.
-    func makeRequest(_ endpoint: any Endpoint, _ settings: RequestSettings) throws -> HTTPRequest {
+    func makeRequest(
+        _ endpoint: any Endpoint, _ method: HTTPMethod, _ settings: RequestSettings
+    ) throws -> HTTPRequest {
         let environment = settings.sharedEnvironment ?? sharedEnvironment
-        var request = try EndpointRequest(endpoint: endpoint, environment: environment)
+        var request = try EndpointRequest(endpoint: endpoint, method: method, environment: environment)
             .make(settings, random: configuration.random)
         if let session {
             session.beginCall(with: &request, of: endpoint)
@@ -104,25 +116,21 @@ public final class NetworkClient: Sendable {
         return request
     }
 
-    /// Returns the request of an endpoint after its adapters have run and cookies have been added. Does not send it.
-    func adaptedRequest<Value: Sendable>(
-        of endpoint: any Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings
-    ) async throws -> HTTPRequest {
-        var request = try pipeline(endpoint, as: converter, with: settings).makeRequest()
-        try await requestAdaptingService.adapt(&request, for: endpoint)
-        return withCookies(request)
+    /// Returns the pipeline that runs one call of a typed endpoint, and the endpoint's converter.
+    func pipeline<Call: TypedEndpoint>(
+        _ endpoint: Call, with settings: RequestSettings
+    ) -> (RequestPipeline, ResponseConverter<Call.ResponseValue>) {
+        let resolved = resolved(settings, for: endpoint)
+        let converter = endpoint.converter(decoder: resolved.decoder ?? JSONDecoder())
+        return (RequestPipeline(endpoint, on: self, for: converter.requirements, with: resolved), converter)
     }
 
-    /// Returns the request as ``adaptedRequest(of:as:with:)`` does, but only synchronous adapters run, without waiting.
-    package func adaptedRequestNow<Value: Sendable>(
-        of endpoint: any Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings
-    ) throws -> HTTPRequest {
-        var request = try pipeline(endpoint, as: converter, with: settings).makeRequest()
-        try requestAdaptingService.adaptNow(&request, for: endpoint)
-        return withCookies(request)
+    /// Returns the request of an endpoint. Only synchronous adapters have run.
+    package func adaptedRequestNow(of endpoint: any Endpoint) throws -> HTTPRequest {
+        try pipeline(endpoint, as: .void, with: RequestSettings()).adaptedRequestNow()
     }
 
-    private func withCookies(_ request: HTTPRequest) -> HTTPRequest {
+    func withCookies(_ request: HTTPRequest) -> HTTPRequest {
         guard let cookies = configuration.cookies else { return request }
         return CookieTransport(transport, jar: cookies).addingCookies(to: request)
     }

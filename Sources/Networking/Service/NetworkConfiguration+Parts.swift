@@ -38,7 +38,7 @@ extension NetworkConfiguration {
         let caching: any Transport = cache.map { CachingTransport(storingCookies, cache: $0) } ?? storingCookies
         let carrying: any Transport = cookies.map { CookieTransport(caching, jar: $0) } ?? caching
         let following = RedirectFollowingTransport(carrying, policy: redirects)
-        return DuplicateHandlingTransport(following, policy: duplicates)
+        return DownloadTransport(base: DuplicateHandlingTransport(following, policy: duplicates))
     }
 
     /// Returns the session that the parts belong to, or an error if they belong to two sessions. Both are nil if no part

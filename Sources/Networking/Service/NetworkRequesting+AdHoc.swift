@@ -14,7 +14,7 @@ extension NetworkRequesting {
     public func request<Value: Decodable & Sendable>(
         _ endpoint: AdHocEndpoint, with settings: RequestSettings = RequestSettings()
     ) async throws -> Value {
-        try await send(endpoint, as: automatic(for: endpoint, settings), with: settings).value
+        try await send(endpoint, as: .automatic(), with: settings).value
     }
 
     /// Sends a request and ignores the body of the response.
@@ -34,7 +34,7 @@ extension NetworkRequesting {
     public func response<Value: Decodable & Sendable>(
         _ endpoint: AdHocEndpoint, with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Value> {
-        try await send(endpoint, as: automatic(for: endpoint, settings), with: settings)
+        try await send(endpoint, as: .automatic(), with: settings)
     }
 
     /// Starts a call immediately, in a task of its own.

@@ -1,3 +1,5 @@
+import Foundation
+
 /// Access to the response cache of a service.
 extension NetworkRequesting {
     /// Returns the stored response for a call, fresh or stale, without waiting. Returns nil if the service has no
@@ -10,15 +12,20 @@ extension NetworkRequesting {
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) -> Response<Value>? {
-        guard let cache = client.configuration.cache,
-            let request = try? client.adaptedRequestNow(of: endpoint, as: converter, with: settings),
-            request[option: CachingOption.self] != .off,
+        cachedResponse(client.pipeline(endpoint, as: converter, with: settings), converter)
+    }
+
+    func cachedResponse<Value: Sendable>(
+        _ pipeline: RequestPipeline, _ converter: ResponseConverter<Value>
+    ) -> Response<Value>? {
+        guard let cache = client.configuration.cache, let request = try? pipeline.adaptedRequestNow(),
+            request.parts.cache.rule != .off,
             let asked = CacheRequest(request, .only, .buffered(limit: .max)),
             let response = cache.response(to: request)?.response(to: asked, at: cache.date(), .cache),
             response.status.isSuccessful,
-            let value = try? converter.convertNow(response, decoder(for: endpoint, settings))
+            let value = try? converter.convertNow(response, pipeline.settings.decoder ?? JSONDecoder())
         else { return nil }
-        return Response(value, response)
+        return Response(value, response.leavingCall())
     }
 
     /// Returns the stored response for a call at once, fresh or stale, and then the response of the server. For
@@ -37,16 +44,26 @@ extension NetworkRequesting {
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) -> ResponseCache.CachedThenFresh<Value> {
-        var awaiting = settings
-        awaiting.options.set(AwaitingValidationOption.self, true)
+        let awaiting = settings.awaitingValidation
         return ResponseCache.CachedThenFresh(
             stored: { cachedResponse(endpoint, as: converter, with: settings) },
-            load: { [awaiting] in try await send(endpoint, as: converter, with: awaiting) })
+            load: { try await send(endpoint, as: converter, with: awaiting) })
     }
 
     /// Removes the stored responses for a call from the service's cache, for all credentials.
     public func removeCached(_ endpoint: some Endpoint, with settings: RequestSettings = RequestSettings()) {
-        guard let request = try? client.adaptedRequestNow(of: endpoint, as: .void, with: settings) else { return }
+        guard let request = try? client.pipeline(endpoint, as: .void, with: settings).adaptedRequestNow() else {
+            return
+        }
         client.configuration.cache?.removeResponses(from: request.url)
+    }
+}
+
+extension RequestSettings {
+    /// The settings of a call that waits for the validation of a stale response.
+    var awaitingValidation: RequestSettings {
+        var settings = self
+        settings.orders.orderValidation()
+        return settings
     }
 }

@@ -14,7 +14,7 @@ extension NetworkRequesting {
         success: @escaping @MainActor @Sendable (Value) -> Void,
         failure: @escaping @MainActor @Sendable (any Error) -> Void
     ) -> any CancellableRequest {
-        let converter: ResponseConverter<Value> = automatic(for: endpoint, settings)
+        let converter: ResponseConverter<Value> = .automatic()
         return task(endpoint, as: converter, with: settings).calling({ success($0.value) }, failure)
     }
 
@@ -27,7 +27,7 @@ extension NetworkRequesting {
         success: @escaping @MainActor @Sendable (Response<Value>) -> Void,
         failure: @escaping @MainActor @Sendable (any Error) -> Void
     ) -> any CancellableRequest {
-        let converter: ResponseConverter<Value> = automatic(for: endpoint, settings)
+        let converter: ResponseConverter<Value> = .automatic()
         return task(endpoint, as: converter, with: settings).calling(success, failure)
     }
 
@@ -64,7 +64,7 @@ extension NetworkRequesting {
         success: @escaping @MainActor @Sendable (Call.ResponseValue) -> Void,
         failure: @escaping @MainActor @Sendable (any Error) -> Void
     ) -> any CancellableRequest {
-        return task(endpoint, as: converter(of: endpoint, settings), with: settings).calling(
+        return task(endpoint, with: settings).calling(
             { success($0.value) }, failure)
     }
 }

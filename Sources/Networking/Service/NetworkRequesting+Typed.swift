@@ -10,28 +10,31 @@ extension NetworkRequesting {
     public func request<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
     ) async throws -> Call.ResponseValue {
-        try await send(endpoint, as: converter(of: endpoint, settings), with: settings).value
+        try await response(endpoint, with: settings).value
     }
 
     /// Sends a request and returns the value together with the response.
     public func response<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Call.ResponseValue> {
-        try await send(endpoint, as: converter(of: endpoint, settings), with: settings)
+        let (pipeline, converter) = client.pipeline(endpoint, with: settings)
+        return try await pipeline.run(converter)
     }
 
     /// Starts a call immediately, in a task of its own.
     public func task<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
     ) -> RequestTask<Call.ResponseValue> {
-        task(endpoint, as: converter(of: endpoint, settings), with: settings)
+        let (pipeline, converter) = client.pipeline(endpoint, with: settings)
+        return RequestTask(pipeline, converter)
     }
 
     /// Returns the stored response for a call from the service's cache: see ``cachedResponse(_:as:with:)``.
     public func cachedResponse<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
     ) -> Response<Call.ResponseValue>? {
-        cachedResponse(endpoint, as: converter(of: endpoint, settings), with: settings)
+        let (pipeline, converter) = client.pipeline(endpoint, with: settings)
+        return cachedResponse(pipeline, converter)
     }
 
     /// Returns the stored response for a call, and then the response of the server: see
@@ -39,13 +42,10 @@ extension NetworkRequesting {
     public func cachedThenFresh<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
     ) -> ResponseCache.CachedThenFresh<Call.ResponseValue> {
-        cachedThenFresh(endpoint, as: converter(of: endpoint, settings), with: settings)
-    }
-
-    func converter<Call: TypedEndpoint>(
-        of endpoint: Call, _ settings: RequestSettings
-    ) -> ResponseConverter<Call.ResponseValue> {
-        endpoint.converter(decoder: decoder(for: endpoint, settings))
+        let awaiting = settings.awaitingValidation
+        return ResponseCache.CachedThenFresh(
+            stored: { cachedResponse(endpoint, with: settings) },
+            load: { try await response(endpoint, with: awaiting) })
     }
 }
 

@@ -56,7 +56,7 @@ extension NetworkRequesting {
     public func request<Value: Decodable & Sendable>(
         _ endpoint: some Endpoint<Untyped>, with settings: RequestSettings = RequestSettings()
     ) async throws -> Value {
-        try await send(endpoint, as: automatic(for: endpoint, settings), with: settings).value
+        try await send(endpoint, as: .automatic(), with: settings).value
     }
 
     /// Sends a request and ignores the body of the response. Any body is accepted, including an empty body.
@@ -79,7 +79,7 @@ extension NetworkRequesting {
     public func response<Value: Decodable & Sendable>(
         _ endpoint: some Endpoint<Untyped>, with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Value> {
-        try await send(endpoint, as: automatic(for: endpoint, settings), with: settings)
+        try await send(endpoint, as: .automatic(), with: settings)
     }
 
     /// Starts a call immediately, in a task of its own.
@@ -109,23 +109,9 @@ extension NetworkRequesting {
         for endpoint: some Endpoint, as converter: ResponseConverter<Value> = .void,
         with settings: RequestSettings = RequestSettings()
     ) async throws -> HTTPRequest {
-        try await client.adaptedRequest(of: endpoint, as: converter, with: settings)
+        try await client.pipeline(endpoint, as: converter, with: settings).adaptedRequest()
     }
 
     /// The observers of the calls. They can be changed while the app runs.
     public var observers: RequestObservers { client.observers }
-
-    func automatic<Value: Decodable>(
-        for endpoint: any Endpoint, _ settings: RequestSettings
-    ) -> ResponseConverter<Value> {
-        .automatic(decoder: decoder(for: endpoint, settings))
-    }
-}
-
-extension NetworkRequesting {
-    /// Returns the decoder of one call: the first decoder that is set in the settings of the call, of the endpoint or
-    /// of the service, in this order.
-    func decoder(for endpoint: any Endpoint, _ settings: RequestSettings) -> JSONDecoder {
-        settings.decoder ?? endpoint.settings.decoder ?? client.settings.decoder ?? JSONDecoder()
-    }
 }

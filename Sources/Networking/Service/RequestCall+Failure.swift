@@ -14,7 +14,7 @@ extension RequestCall {
                 try scope.complete()
                 return failed(with: error, of: failure, handling, after: history.last?.decision)
             case .retry(let delay, let request):
-                if let request { replace(with: request) }
+                if let request { replace(with: request, after: failure) }
                 if let decision = history.last?.decision { events?.report(.waiting(.retry(after: delay, decision))) }
                 try await clock.wait(for: delay)
                 return nil
@@ -38,18 +38,17 @@ extension RequestCall {
 
     /// Replaces the request of the next attempts with the request of a handler. The new request belongs to the same
     /// call.
-    private mutating func replace(with request: HTTPRequest) {
-        var next = original.map { request.replacing($0) } ?? request
-        if let session = original?[attachment: CallSession.self] { next[attachment: CallSession.self] = session }
-        if next[option: UnsentOption.self] != nil { next[option: UnsentOption.self] = nil }
-        original = next
+    private mutating func replace(with request: HTTPRequest, after failure: RequestFailure) {
+        guard let original else { return }
+        let sent = [failure.adaptedRequest, failure.request].compactMap { $0 }
+        self.original = request.continuing(original, sent: sent)
     }
 
     /// Waits until a pause is over, if a pause has ended the attempt. A paused attempt does not count.
     ///
     /// - Returns: Whether a pause ended the attempt.
     private mutating func waitedWhilePaused() async throws -> Bool {
-        guard let pause = settings.options[PauseOption.self], pause.takeInterruption() else { return false }
+        guard let pause = pipeline.pause, pause.takeInterruption() else { return false }
         attempt = nil
         events?.report(.waiting(.paused))
         try await pause.resumed()
@@ -93,6 +92,7 @@ extension RequestCall {
         let known = error.changingCause {
             $0.attempts = max(history.count, 1)
             $0.retryDecision = decision
+            $0 = $0.leavingCall()
         }
         let error = handling.mapped(known, failure)
         scope.refresh?.note(RefreshMark.Failure(error: error, cause: known))

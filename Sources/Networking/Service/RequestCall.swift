@@ -6,10 +6,11 @@ import Foundation
 /// call that waits for its response.
 struct RequestCall: Sendable {
     let scope: CallScope
-    private let pipeline: RequestPipeline
+    let pipeline: RequestPipeline
     /// Nil if the call has neither a task nor an observer.
     let events: CallEvents?
-    private let meter: ProgressMeter?
+    /// How the transfers of the call talk to it.
+    let context: TransferContext
 
     let date: Date
     let begun: Duration
@@ -27,7 +28,10 @@ struct RequestCall: Sendable {
         self.pipeline = pipeline
         self.scope = scope
         self.events = events
-        self.meter = meter
+        context = TransferContext(
+            events: events?.receiver, meter: meter, pause: pipeline.pause,
+            isDownload: pipeline.requirements.isDownload, refuses: pipeline.client.refuses)
+        scope.permit = context
         date = pipeline.client.clock.date()
         begun = pipeline.client.clock.now()
         events?.report(.started)
@@ -49,6 +53,7 @@ struct RequestCall: Sendable {
     @inline(never)
     mutating func prepare(_ request: HTTPRequest) throws -> HTTPRequest {
         var request = request
+        request.belong(to: context)
         original = request  // before the body is encoded: if that fails, the failure contains the request
         if !request.body.isEncoded {
             request.body = try request.body.encoded(by: settings.encoder ?? JSONEncoder())
@@ -59,11 +64,7 @@ struct RequestCall: Sendable {
         } else if scope.isAdmitted, request.admission == .required {
             request.admission = .unlimited
         }
-        if let events {
-            if let meter { request[option: ProgressOption.self] = meter }
-            request[option: RequestWatch.self] = events.watch
-            events.report(.attemptStarted(history.count + 1, request))
-        }
+        events?.report(.attemptStarted(history.count + 1, request))
         return request
     }
 
@@ -113,24 +114,26 @@ struct RequestCall: Sendable {
         return NetworkError.explained(error, response)
     }
 
-    /// Returns the response with a body whose errors are mapped in the same way as the call's own errors. The mapping
-    /// applies to errors that occur after the call has returned.
+    /// Returns the response as the converter gets it, which may keep it: outside of the call. The errors of a stream are
+    /// mapped in the same way as the call's own errors, if they occur after the call has returned.
     @inline(never)
-    func mappingErrors(of response: HTTPResponse, by handling: ErrorHandlingService) -> HTTPResponse {
-        guard case .stream(let body) = response.content else { return response }
+    func leaving(with response: HTTPResponse) -> HTTPResponse {
+        var left = response.leavingCall()
+        guard pipeline.requirements.target == .stream, case .stream(let body) = left.content else { return left }
         var call = self
-        call.attempt?.response = response.withoutStream
+        call.attempt?.response = left.withoutStream
+        if let adapted = attempt?.adapted { call.attempt?.adapted = adapted.leavingCall() }
         // The body retains the failure and the scope, but not the call, because the call retains the observers.
         let failure = call.failure(with: NetworkError(.unknown))
-        var response = response
-        response.content = .stream(
+        let handling = pipeline.client.errorHandlingService
+        left.content = .stream(
             body.mappingErrors { [failure, scope, date = clock.date] error in
-                scope.isOver
-                    ? handling.mapped(
-                        afterCall: failure.with(
-                            NetworkError.described(error, failure.request, failure.response), at: date())) : error
+                guard scope.isOver else { return error }
+                let error = (error as? NetworkError)?.leavingCall() ?? error
+                let known = NetworkError.described(error, failure.request, failure.response)
+                return handling.mapped(afterCall: failure.with(known, at: date()))
             })
-        return response
+        return left
     }
 
     /// Ends the call with success, unless the call was interrupted before.
@@ -141,7 +144,8 @@ struct RequestCall: Sendable {
         try scope.complete()
         let record = CallRecord(
             call: endpoint, date: date, earlier: history, number: history.count + 1, begun: begun,
-            attemptBegun: attempt?.begun ?? begun, handedOver: attempt?.handedOver, ended: clock.now())
+            attemptBegun: attempt?.begun ?? begun, handedOver: attempt?.handedOver, ended: clock.now(),
+            tokenGeneration: response.request.tokenGeneration)
         events?.report(.attemptEnded(record.attempt(with: response)))
         return record
     }

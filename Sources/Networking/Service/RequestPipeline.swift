@@ -16,17 +16,30 @@ final class RequestPipeline: Sendable {
 
     let client: NetworkClient
     let endpoint: any Endpoint
+    /// The endpoint's method, which is read once.
+    let method: HTTPMethod
     let requirements: ConverterRequirements
     let settings: RequestSettings
+    /// Pauses the call; nil if it cannot be paused.
+    let pause: PauseGate?
 
-    init(
+    convenience init(
         _ endpoint: any Endpoint, on client: NetworkClient, for requirements: ConverterRequirements,
         with settings: RequestSettings
     ) {
+        self.init(endpoint, endpoint.method, on: client, for: requirements, with: settings)
+    }
+
+    init(
+        _ endpoint: any Endpoint, _ method: HTTPMethod, on client: NetworkClient,
+        for requirements: ConverterRequirements, with settings: RequestSettings, pausedBy pause: PauseGate? = nil
+    ) {
         self.endpoint = endpoint
+        self.method = method
         self.client = client
         self.requirements = requirements
         self.settings = settings
+        self.pause = pause
     }
 
     /// Sends the request, and sends it again for every retry that the handlers decide on, until the call ends.
@@ -54,7 +67,7 @@ final class RequestPipeline: Sendable {
                     permit = .none
                 }
                 held = permit
-                call.scope.permit = permit
+                call.context.permit = permit
                 var request = call.beginAdapting(original)
                 if try !client.requestAdaptingService.adaptWithoutWaiting(&request, for: endpoint) {
                     try await client.requestAdaptingService.adapt(&request, for: endpoint)
@@ -62,7 +75,8 @@ final class RequestPipeline: Sendable {
                 request = try call.finishAdapting(request)
                 let response = try await call.note(recorded(send(request, releasing: permit), to: request))
                 try await self.read(response, for: &call, releasing: permit, readNow: readNow, read: read)
-                return (response, try call.finish(with: response))
+                let record = try call.finish(with: response)
+                return (response.leavingCall(), record)
             } catch {
                 held?.release(.notSent)
                 if let failed = await call.recover(from: error, with: client.errorHandlingService) { throw failed }
@@ -75,7 +89,7 @@ final class RequestPipeline: Sendable {
     ///
     /// - Throws: ``NetworkError/Kind/notCached`` if the call uses only the cache, but the service has no cache.
     private func admission(of request: HTTPRequest) throws -> [any AdmissionPolicy] {
-        guard request[option: CachingOption.self] == .only else { return client.admission }
+        guard request.parts.cache.rule == .only else { return client.admission }
         guard client.configuration.cache != nil else { throw NetworkError.notCached }
         return client.admission.filter { $0.admissionStage == .token }
     }
@@ -89,7 +103,7 @@ final class RequestPipeline: Sendable {
         guard client.configuration.cache != nil, request.method.isSafe, let known = error as? NetworkError,
             known.kind == .circuitOpen || known.kind == .noToken && !RefreshRejection.isEnd(known.underlying)
         else { throw error }
-        request[option: UnsentOption.self] = known
+        request.mustNotBeSent(because: known)
     }
 
     /// Creates the request of the endpoint.
@@ -98,9 +112,23 @@ final class RequestPipeline: Sendable {
             throw NetworkError(
                 .invalidRequest, reason: "total timeout: expected more than zero, found \(total.shortText)")
         }
-        var request = try client.makeRequest(endpoint, settings)
+        var request = try client.makeRequest(endpoint, method, settings)
         requirements.applyHeaders(to: &request)
         return request
+    }
+
+    /// Returns the request after its adapters have run and cookies have been added. Does not send it.
+    func adaptedRequest() async throws -> HTTPRequest {
+        var request = try makeRequest()
+        try await client.requestAdaptingService.adapt(&request, for: endpoint)
+        return client.withCookies(request)
+    }
+
+    /// Returns the request as ``adaptedRequest()`` does, but only synchronous adapters run, without waiting.
+    func adaptedRequestNow() throws -> HTTPRequest {
+        var request = try makeRequest()
+        try client.requestAdaptingService.adaptNow(&request, for: endpoint)
+        return client.withCookies(request)
     }
 
     /// Sends one attempt. The permit is released as soon as the response is known, before it is validated. The permit
@@ -109,17 +137,26 @@ final class RequestPipeline: Sendable {
     private func send(_ request: HTTPRequest, releasing permit: Permit) async throws -> HTTPResponse {
         let limit = max(settings.maximumResponseSize ?? .max, 0)
         do {
-            var response = try await requirements.transport(over: client.transport)
-                .send(request, delivering: requirements.target.delivery(limit: limit)).metered()
+            var response = try await client.transport
+                .send(downloading(request), delivering: requirements.target.delivery(limit: limit)).metered()
             if requirements.target == .memory, response.content.isPending(upTo: limit) {
                 response = try await response.collected(upTo: limit)
             }
+            response = response.decidingRefusal()
             if !holdsPermit(for: response) { permit.release(after: response) }
             return response
         } catch {
             try release(permit, after: error)
             throw error
         }
+    }
+
+    /// Returns the request as a download, if the converter writes the response into a file.
+    private func downloading(_ request: HTTPRequest) -> HTTPRequest {
+        guard let file = requirements.file else { return request }
+        var request = request
+        request.beginDownload(to: file)
+        return request
     }
 
     /// Releases the permit of a request that failed.
@@ -133,7 +170,7 @@ final class RequestPipeline: Sendable {
     }
 
     /// Notifies the handlers that record responses of the server. If the cache has replaced the server's response with
-    /// a stale response, the handlers get the server's response, and the returned stale response no longer contains it.
+    /// a stale response, the handlers get the server's response.
     private func recorded(_ response: HTTPResponse, to request: HTTPRequest) -> HTTPResponse {
         guard response.source == .cache else {
             client.errorHandlingService.record(response, to: request)
@@ -142,8 +179,6 @@ final class RequestPipeline: Sendable {
         if case .success(let received) = response.replaced {
             client.errorHandlingService.record(received, to: request)
         }
-        var response = response
-        response.replaced = nil
         return response
     }
 
@@ -162,8 +197,7 @@ final class RequestPipeline: Sendable {
         do { try response.validated(by: settings.validators ?? .standard) } catch {
             throw await call.rejected(response, error)
         }
-        let isRead = requirements.target != .stream
-        let response = isRead ? response : call.mappingErrors(of: response, by: client.errorHandlingService)
+        let response = requirements.isDownload ? response : call.leaving(with: response)
         let decoder = settings.decoder ?? JSONDecoder()
         do { if try !readNow(response, decoder) { try await read(response, decoder) } } catch {
             permit.release(.failed(error))

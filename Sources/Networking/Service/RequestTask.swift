@@ -31,13 +31,13 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     /// Starts a call.
     convenience init(_ pipeline: RequestPipeline, _ converter: ResponseConverter<Value>) {
         let meter = pipeline.settings.progress ?? ProgressMeter(clock: pipeline.client.clock)
-        let isSafe = pipeline.endpoint.method.isSafe
-        let gate = pipeline.requirements.canBePaused && isSafe ? PauseGate() : nil
+        let isSafe = pipeline.method.isSafe
+        let gate = pipeline.requirements.isDownload && isSafe ? PauseGate() : nil
         var settings = pipeline.settings
         settings.progress = meter
-        settings.options[PauseOption.self] = gate
         let pipeline = RequestPipeline(
-            pipeline.endpoint, on: pipeline.client, for: pipeline.requirements, with: settings)
+            pipeline.endpoint, pipeline.method, on: pipeline.client, for: pipeline.requirements, with: settings,
+            pausedBy: gate)
         let track = CallTrack(
             meter: meter, pauseGate: gate, target: pipeline.requirements.target, isUpload: !isSafe)
         let scope = CallScope(deadline: pipeline.deadline)

@@ -18,7 +18,7 @@ extension TokenWorld {
 
     private mutating func begin(_ index: Int) {
         callers[index].phase = .queued
-        callers[index].member = SessionMember(of: machine.sessionOfNewCall)
+        callers[index].member = SessionTicket.Member(of: machine.sessionOfNewCall)
         callers[index].began = machine.token == nil ? nil : machine.session
     }
 
@@ -38,7 +38,7 @@ extension TokenWorld {
     }
 
     private mutating func adapt(_ index: Int) {
-        guard callers[index].member.join(machine.session) != nil else {
+        guard callers[index].member.join(machine.session) else {
             callers[index] = Caller()
             return
         }

@@ -47,7 +47,7 @@ struct TokenWorld: World {
         }
 
         var phase = Phase.idle
-        var member = SessionMember(of: nil)
+        var member = SessionTicket.Member(of: nil)
         /// The generation and the session of the token that the call carries.
         var carried: (generation: Int, session: UUID)?
         var judgement = AccessTokenMachine.Judgement.giveUp

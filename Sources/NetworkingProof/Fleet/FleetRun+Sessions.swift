@@ -104,9 +104,9 @@ extension FleetRun {
     }
 
     /// Returns those properties of the call that the rules of the session need.
-    private func member(of attempt: FleetAttempt) -> SessionMember {
-        var member = SessionMember(of: FleetClients.session)
-        let repeats = SessionMember.Repeats(rawValue: attempt.repeats)
+    private func member(of attempt: FleetAttempt) -> SessionTicket.Member {
+        var member = SessionTicket.Member(of: FleetClients.session)
+        let repeats = SessionTicket.Member.Repeats(rawValue: attempt.repeats)
         if repeats.contains(.afterRefresh) { member.pass(with: .refresh) }
         if repeats.contains(.withCurrent) { _ = member.mayRepeatWithCurrent() }
         return member

@@ -125,7 +125,7 @@ struct AdHocEndpointTests {
         }
         #expect(refusing.requests.count == 5)
         #expect(refusing.requests[4].timeouts.idle == .seconds(7))
-        #expect(refusing.requests[4][option: PriorityOption.self] == .high)
+        #expect(refusing.requests[4].priority == .high)
     }
 
     @Test("Changing a copy of an endpoint leaves the original unchanged")

@@ -21,7 +21,7 @@ struct AccessTokenWalkTests {
 
 private struct TokenWalk {
     private struct Call {
-        var repeats: SessionMember.Repeats = []
+        var repeats: SessionTicket.Member.Repeats = []
         let session: UUID?
         var sentSession: UUID?
         var carried: Int?
@@ -118,7 +118,7 @@ private struct TokenWalk {
         call.carried = nil
         calls[id] = call
         perform(effects)
-        let reason: SessionMember.Repeats = judgement == .repeatWithCurrent ? .withCurrent : .afterRefresh
+        let reason: SessionTicket.Member.Repeats = judgement == .repeatWithCurrent ? .withCurrent : .afterRefresh
         guard judgement != .giveUp, calls[id]?.repeats.insert(reason).inserted == true else { return finish(id) }
         guard judgement == .waitForRefresh else { return pass(id) }
         calls[id]?.isWaiting = true

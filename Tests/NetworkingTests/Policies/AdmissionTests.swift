@@ -114,7 +114,7 @@ struct AdmissionTests {
             ("higher", HTTPRequest.Priority(99)),
         ] {
             var request = try request()
-            request[option: PriorityOption.self] = priority
+            request.parts = RequestSettings { $0.priority = priority }.orders
             waiters.append((name, request))
         }
         #expect(await order(limit, waiters, leaving: held) == ["higher", "high1", "high2", "normal1", "low1", "low2"])

@@ -160,7 +160,7 @@ private struct SendingTransport: Transport {
     let base: any Transport
 
     func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
-        request[option: RequestWatch.self]?.tell(.sent(request))
+        request.parts.transfer?.report(.sent(request))
         return try await base.send(request, delivering: delivery)
     }
 }
@@ -170,8 +170,8 @@ private struct CountingTransport: Transport {
     let release: Settlement<Void>
 
     func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
-        request[option: ProgressOption.self]?.beginDownload(of: 5)
-        request[option: ProgressOption.self]?.noteReceived(3)
+        request.progress?.beginDownload(of: 5)
+        request.progress?.noteReceived(3)
         try await release.value()
         return HTTPResponse(.ok, content: .data(Data("12345".utf8)), to: request)
     }

@@ -126,7 +126,7 @@ struct ObserverTests {
             while isObserved, observer.reports.isEmpty { await Task.yield() }
             observer.forget()
         }
-        kept.value?[option: RequestWatch.self]?.tell(.waiting(.connectivity))
+        kept.value?.parts.transfer?.report(.waiting(.connectivity))
         #expect(observer.events.isEmpty)
         while canary != nil { await Task.yield() }
     }

@@ -184,7 +184,7 @@ struct ReportTests {
         let session = AccessTokenSupervisor(token: nil, clock: Fixture.stillClock) { _ in AccessToken("new") }
         var request = HTTPRequest(.get, try #require(Fixture.environment.baseURL))
         try session.adapter.adapt(&request, for: UserEndpoint.fetch(id: "7"))
-        #expect(request[attachment: CarriedToken.self] != nil)
+        #expect(request.parts.session?.token != nil)
         let attempt = RequestAttempt(number: 1, request: request, response: nil, error: nil, duration: .zero)
         #expect(attempt.tokenGeneration == nil)
     }

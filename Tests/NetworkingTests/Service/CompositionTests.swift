@@ -96,8 +96,9 @@ struct CompositionTests {
             next = Mirror(reflecting: transport).children.first { $0.label == "base" }?.value
         }
         #expect(
-            chain.prefix(5) == [
-                "DuplicateHandlingTransport", "RedirectFollowingTransport", "CookieTransport", "CachingTransport",
+            chain.prefix(6) == [
+                "DownloadTransport", "DuplicateHandlingTransport", "RedirectFollowingTransport", "CookieTransport",
+                "CachingTransport",
                 "SetCookieTransport",
             ])
     }

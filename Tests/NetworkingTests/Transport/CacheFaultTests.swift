@@ -30,7 +30,7 @@ struct CacheFaultTests {
         let base = try #require(URL(string: "https://api.example.com/"))
         let target = try #require(URL(string: url, relativeTo: base)).absoluteURL
         var request = HTTPRequest(method, target, headers: headers)
-        request[option: CachingOption.self] = rule
+        request.parts.order(caching: rule)
         let response = try await CachingTransport(stub, cache: cache).send(request, delivering: delivery)
         if case .stream(let body) = response.content { for try await _ in body {} }
         return response

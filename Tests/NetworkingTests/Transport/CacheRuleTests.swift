@@ -26,7 +26,7 @@ struct CacheRuleTests {
             }
             let url = try #require(URL(string: step.url ?? "https://api.example.com/" + step.path))
             var request = HTTPRequest(step.method, url, headers: step.resolved(step.sends, at: now))
-            request[option: CachingOption.self] = step.rule
+            request.parts.order(caching: step.rule)
             let response = try? await transport.send(request, delivering: .buffered(limit: 1 << 20))
             let sent = stub.requests.dropFirst(before)
             #expect(sent.count == (step.isSent ? 1 : 0), place)

@@ -70,7 +70,7 @@ struct CacheStreamTests {
             CachingTransport(Server(body: body), cache: cache).send(request(), delivering: .streamed))
         let long: HTTPHeaders = [.cacheControl: "max-age=60", "X-Long": String(repeating: "x", count: 200_000)]
         var reloading = try request()
-        reloading[option: CachingOption.self] = .reload
+        reloading.parts.order(caching: .reload)
         let newer = CachingTransport(Server(body: Data("new".utf8), headers: long), cache: cache)
         #expect(try await bytes(newer.send(reloading, delivering: .streamed)) == Data("new".utf8))
         #expect(cache.count == 0)

@@ -118,7 +118,7 @@ struct CacheWalkTests {
             clock.advance(by: .seconds(fields.pick([0, 0, 1, 30, 61, 100_000])))
             let url = try #require(URL(string: "https://api.example.com/\(fields.pick(["a", "b", "c?x", "a#f"]))"))
             var request = HTTPRequest(fields.pick(methods), url, headers: fields.request())
-            request[option: CachingOption.self] = fields.pick(rules)
+            request.parts.order(caching: fields.pick(rules))
             guard let response = try? await transport.send(request, delivering: .buffered(limit: 1 << 20)) else {
                 continue
             }

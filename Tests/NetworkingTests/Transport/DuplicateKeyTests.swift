@@ -111,7 +111,7 @@ struct DuplicateKeyTests {
         #expect(try !isDuplicate(key { $0.body = .string("x") }))
         #expect(try !isDuplicate(key { $0.url = url.appending(path: "more") }))
         #expect(try !isDuplicate(key(limit: 7)))
-        #expect(try !isDuplicate(key { $0[option: DuplicateGroupOption.self] = "search" }))
+        #expect(try !isDuplicate(key { $0.parts.order(duplicateGroup: "search") }))
         #expect(
             try !isDuplicate(DuplicateKey(plain.request, delivering: .buffered(limit: 7), hashingCredentials: true)))
         #expect(DuplicateKey(plain.request, delivering: .streamed, hashingCredentials: true) == nil)

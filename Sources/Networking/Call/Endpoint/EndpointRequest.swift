@@ -3,10 +3,13 @@ import Foundation
 /// A factory for the request of an endpoint in an environment.
 struct EndpointRequest {
     let endpoint: any Endpoint
+    private let method: HTTPMethod
     private let environment: CopyOnWrite<NetworkEnvironment>
 
-    init(endpoint: any Endpoint, environment: CopyOnWrite<NetworkEnvironment>) {
+    /// - Parameter method: The endpoint's method, if it was read already.
+    init(endpoint: any Endpoint, method: HTTPMethod? = nil, environment: CopyOnWrite<NetworkEnvironment>) {
         self.endpoint = endpoint
+        self.method = method ?? endpoint.method
         self.environment = environment
     }
 
@@ -20,7 +23,7 @@ struct EndpointRequest {
             // The error has no request, so the reason names the endpoint's type, its method and its URL template.
             var error = error
             error.reason = error.reason.map {
-                "\($0) (\(type(of: endpoint)), \(endpoint.method) \(endpoint.urlTemplate))"
+                "\($0) (\(type(of: endpoint)), \(method) \(endpoint.urlTemplate))"
             }
             throw error
         }
@@ -28,7 +31,6 @@ struct EndpointRequest {
 
     private func request(_ settings: RequestSettings, _ random: RandomSource) throws -> HTTPRequest {
         let server = try server()
-        let method = endpoint.method
         let parameters = endpoint.parameters
         var request = HTTPRequest(
             method, try url(at: server, parameters.query(method)), of: server.address.origin,
@@ -36,7 +38,9 @@ struct EndpointRequest {
         request.headers =
             environment.value.headers.isEmpty ? endpoint.headers : environmentHeaders(server).merging(endpoint.headers)
         request.options = settings.options
-        request[attachment: ResolvedEndpoint.self] = ResolvedEndpoint(
+        request.networkAccess = settings.networkAccess
+        request.parts = settings.orders
+        request.parts[ResolvedEndpoint.self] = ResolvedEndpoint(
             authorizationType: settings.authorizationType == .inherited ? .none : settings.authorizationType,
             home: server.home, query: environment.value.query)
         if !request.headers.contains(.idempotencyKey), let key = settings.idempotencyKey?.value(using: random) {
@@ -162,10 +166,9 @@ extension String {
     }
 }
 
-/// The values of an endpoint and its environment that a call reads once, because an endpoint may compute them.
-final class ResolvedEndpoint: HTTPRequest.Attachment {
-    static var isSensitive: Bool { false }
-
+/// The values of an endpoint and its environment that a call reads once, because an endpoint may compute them. It is the
+/// part of a request that belongs to its call.
+final class ResolvedEndpoint: HTTPRequest.Part {
     let authorizationType: AuthorizationType
     /// The origin of the environment; the origin of the endpoint if the environment has none.
     let home: HTTPOrigin?
@@ -177,36 +180,54 @@ final class ResolvedEndpoint: HTTPRequest.Attachment {
         self.home = home
         self.query = query
     }
+
+    /// The home of a call stays the same, wherever its requests go.
+    var outsideOrigin: ResolvedEndpoint? { self }
+    var outsideCall: ResolvedEndpoint? { nil }
+    /// The endpoint's values are in the request.
+    var identity: [String] { [] }
 }
 
 extension HTTPRequest {
+    private var endpoint: ResolvedEndpoint? { parts[ResolvedEndpoint.self] }
+
     /// Whether the request goes to an origin that is not the origin of its service's environment. Tokens, and the query
-    /// and the secret fields of the environment, must not be sent there.
-    var isForeign: Bool { self[attachment: ResolvedEndpoint.self].map { $0.home != origin } ?? false }
+    /// and the fields of the environment, must not be sent there.
+    var isForeign: Bool { endpoint.map { $0.home != origin } ?? false }
 
     /// The origin of the service's environment; the request's own origin if there is none.
-    var home: HTTPOrigin? { self[attachment: ResolvedEndpoint.self]?.home ?? origin }
+    var home: HTTPOrigin? { endpoint?.home ?? origin }
 
     /// Whether the request was created by hand and not from an endpoint.
-    var isUnresolved: Bool { self[attachment: ResolvedEndpoint.self] == nil }
+    var isUnresolved: Bool { endpoint == nil }
 
     /// How the call is authorized.
     func authorizationType(of endpoint: any Endpoint) -> AuthorizationType {
-        self[attachment: ResolvedEndpoint.self]?.authorizationType ?? endpoint.authorizationType
+        self.endpoint?.authorizationType ?? endpoint.authorizationType
     }
 
-    /// Returns the request as a replacement for another request of the same call. If this request goes to a foreign
-    /// origin, and `original` goes to a different one, the environment's query and the secret fields of `original` are
-    /// removed from this request.
-    func replacing(_ original: HTTPRequest) -> HTTPRequest {
-        guard let resolved = original[attachment: ResolvedEndpoint.self] else { return self }
-        var request = self
-        request.options = options.over(original.options)
-        request[attachment: ResolvedEndpoint.self] = resolved
-        guard request.isForeign, request.origin != original.origin else { return request }
-        let inherited = original.headers.filter { $0.isSensitive || !$0.name.mayLeaveOrigin }
-        request.headers.removeAll { inherited.contains($0) }
-        if !resolved.query.isEmpty { request.url = request.url.removing(resolved.query) }
+    /// Returns the request of an adapter as a request of its call.
+    ///
+    /// - Parameter before: The request that the adapter has changed or replaced.
+    func adapted(from before: HTTPRequest) -> HTTPRequest {
+        (isUnresolved ? inCall(of: before) : self).moved(from: [before])
+    }
+
+    /// Returns the request of a handler as the request with which its call goes on.
+    ///
+    /// - Parameters:
+    ///   - original: The request with which the call went on until now.
+    ///   - sent: The requests that were sent instead, from which the handler may have made its request, too.
+    func continuing(_ original: HTTPRequest, sent: [HTTPRequest]) -> HTTPRequest {
+        inCall(of: original).moved(from: [original] + sent)
+    }
+
+    /// Returns the request without the secrets of the origins that it has left, and without the environment's query if
+    /// it has left the environment's origin.
+    private func moved(from earlier: [HTTPRequest]) -> HTTPRequest {
+        guard earlier.contains(where: { $0.origin != origin }) else { return self }
+        var request = leavingOrigin(of: earlier)
+        if isForeign, let query = endpoint?.query, !query.isEmpty { request.url = url.removing(query) }
         return request
     }
 }

@@ -31,7 +31,7 @@ public struct NetworkEnvironment: Sendable {
         self.address = baseURL.map { url in Result { try ServerAddress(url) } }
         self.pathPrefix = pathPrefix
         self.prefix = Result { try pathPrefix.trimmed() }
-        self.headers = headers
+        self.headers = headers.from(.environment)
         self.query = query
     }
 

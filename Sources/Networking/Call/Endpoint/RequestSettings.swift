@@ -18,6 +18,9 @@ public struct RequestSettings: Sendable {
         var idempotencyKey: IdempotencyKey?
         var environment: CopyOnWrite<NetworkEnvironment>?
         var options = HTTPRequest.Options()
+        var progress: ProgressMeter?
+        var networkAccess: NetworkAccess?
+        var orders = HTTPRequest.Parts()
     }
 
     /// The values of settings in which nothing is set. All such settings share these values and need no memory of
@@ -84,24 +87,30 @@ public struct RequestSettings: Sendable {
         _modify { yield &parts.value.options }
     }
 
+    /// What the call orders from the rooms of the library. The parts become parts of its request.
+    var orders: HTTPRequest.Parts {
+        get { parts.value.orders }
+        _modify { yield &parts.value.orders }
+    }
+
     var sharedEnvironment: CopyOnWrite<NetworkEnvironment>? { parts.value.environment }
 
     /// The meter that counts the bytes of the call. Use a meter for one call only. Default: nil.
     public var progress: ProgressMeter? {
-        get { options[ProgressOption.self] }
-        set { options.set(ProgressOption.self, newValue) }
+        get { parts.value.progress }
+        set { parts.value.progress = newValue }
     }
 
     /// How the call uses its service's cache. Default: ``ResponseCache/Rule/fresh``.
     public var caching: ResponseCache.Rule? {
-        get { options[CachingOption.self] }
-        set { options.set(CachingOption.self, newValue) }
+        get { orders.cache.rule }
+        set { orders.order(caching: newValue) }
     }
 
     /// The policy that applies if an equal request is in progress. Default: the service's policy.
     public var duplicates: DuplicateRequestPolicy? {
-        get { options[DuplicatesOption.self] }
-        set { options.set(DuplicatesOption.self, newValue) }
+        get { orders.duplicates.policy }
+        set { orders.order(duplicates: newValue) }
     }
 
     /// The group of the call. Requests of one group are duplicates of each other even if they differ. Default: nil.
@@ -111,14 +120,14 @@ public struct RequestSettings: Sendable {
     /// never share a transfer, even if the policy decides so: both requests are sent. Requests with different
     /// credentials are never in the same group. Downloads into files are never in the same group as other requests.
     public var duplicateGroup: String? {
-        get { options[DuplicateGroupOption.self] }
-        set { options.set(DuplicateGroupOption.self, newValue) }
+        get { orders.duplicates.group }
+        set { orders.order(duplicateGroup: newValue) }
     }
 
     /// The kinds of networks that the call may use. Default: all.
     public var networkAccess: NetworkAccess? {
-        get { options[NetworkAccessOption.self] }
-        set { options.set(NetworkAccessOption.self, newValue) }
+        get { parts.value.networkAccess }
+        set { parts.value.networkAccess = newValue }
     }
 
     /// Creates settings with a closure that sets them: `RequestSettings { $0.retry = .standard }`.
@@ -193,5 +202,8 @@ extension RequestSettings.Parts {
         idempotencyKey = idempotencyKey ?? base.idempotencyKey
         environment = environment ?? base.environment
         options = options.over(base.options)
+        progress = progress ?? base.progress
+        networkAccess = networkAccess ?? base.networkAccess
+        orders = orders.over(base.orders)
     }
 }

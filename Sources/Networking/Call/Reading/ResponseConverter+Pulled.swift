@@ -25,7 +25,7 @@ extension ResponseConverter where Value == URL {
     /// Returns a converter that writes the body to a file; the value is the URL of the file.
     public static func file(_ destination: FileDestination) -> ResponseConverter {
         ResponseConverter(streaming: true) { try await destination.write($1, of: $0) }
-            .wrappingTransport { DownloadTransport(base: $0, destination: destination) }
+            .downloading(to: destination)
     }
 }
 

@@ -67,10 +67,10 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         self.init(.streamed(read), .stream)
     }
 
-    /// Returns a converter whose requests are sent through the transport that `wrap` returns.
-    func wrappingTransport(_ wrap: @escaping @Sendable (any Transport) -> any Transport) -> ResponseConverter {
+    /// Returns a converter whose requests are downloads into a file.
+    func downloading(to file: FileDestination) -> ResponseConverter {
         var converter = self
-        converter.requirements.wrapTransport = wrap
+        converter.requirements.file = file
         return converter
     }
 

@@ -99,7 +99,7 @@ extension ResponseValidator {
     /// has no `Accept`, or if only the converter has set it.
     public static let acceptedMediaType = ResponseValidator { response in
         let headers = response.request.headers
-        guard headers[.accept] != response.request.options.defaultAccept else { return .valid }
+        guard headers.contains(where: { $0.name == .accept && !$0.isFromConverter }) else { return .valid }
         let types = headers.accept
         return types.isEmpty ? .valid : response.verdict(onTypes: types)
     }
@@ -138,13 +138,11 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// Validates the response: first checks whether its status refuses the token, then runs the validators in order.
+    /// Validates the response: first checks whether it refuses the token, then runs the validators in order.
     ///
     /// - Throws: ``NetworkError``, or the error that a validator throws.
     func validated(by validators: [ResponseValidator]) throws {
-        guard request[attachment: CarriedToken.self]?.refusedStatuses.contains(status) != true else {
-            throw NetworkError(.unacceptableStatus)
-        }
+        guard !isRefusal else { throw NetworkError(.unacceptableStatus) }
         for validator in validators { try validator.validate(self) }
     }
 }

@@ -95,12 +95,15 @@ struct CallRecord: Sendable {
     let attemptBegun: Duration
     let handedOver: Duration?
     let ended: Duration
+    /// The number of the token that the last request carried; nil if it carried none.
+    let tokenGeneration: Int?
 
     /// Returns the attempt that received the response.
     func attempt(with response: HTTPResponse) -> RequestAttempt {
         RequestAttempt(
             number: number, request: response.request, response: response.withoutStream, error: nil,
-            start: attemptBegun - begun, queued: handedOver.map { $0 - attemptBegun }, duration: ended - attemptBegun)
+            start: attemptBegun - begun, queued: handedOver.map { $0 - attemptBegun }, duration: ended - attemptBegun,
+            tokenGeneration: tokenGeneration)
     }
 
     /// Returns the report of the call that ended with the response.

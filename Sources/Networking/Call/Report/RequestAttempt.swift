@@ -18,6 +18,9 @@ public struct RequestAttempt: Sendable {
     public let queued: Duration?
     /// The time from the start to the end of the attempt, including the wait for a permit.
     public let duration: Duration
+    /// The number of the token that the request carried, counted from 0 for the first token of the session; nil if the
+    /// request carried no token.
+    let tokenGeneration: Int?
     /// The decisions of the error handlers about sending the request again, with their reasons, in order; empty before
     /// the handlers have decided.
     var decisions: [RetryDecision]
@@ -25,12 +28,13 @@ public struct RequestAttempt: Sendable {
     /// Creates an attempt.
     package init(
         number: Int, request: HTTPRequest?, response: HTTPResponse?, error: (any Error)?, start: Duration = .zero,
-        queued: Duration? = nil, duration: Duration, decisions: [RetryDecision] = []
+        queued: Duration? = nil, duration: Duration, decisions: [RetryDecision] = [], tokenGeneration: Int? = nil
     ) {
         self.number = number
-        self.request = request
-        self.response = response
-        self.error = error
+        self.request = request?.leavingCall()
+        self.response = response?.leavingCall()
+        self.tokenGeneration = tokenGeneration
+        self.error = (error as? NetworkError)?.leavingCall() ?? error
         self.start = start
         self.queued = queued
         self.duration = duration
@@ -42,13 +46,6 @@ public struct RequestAttempt: Sendable {
 
     /// The redirects that were followed in the attempt, in order.
     package var redirects: [HTTPResponse] { response?.redirects ?? (error as? NetworkError)?.redirects ?? [] }
-
-    /// The number of the token that the request carried, counted from 0 for the first token of the session; nil if the
-    /// request carried no token.
-    var tokenGeneration: Int? {
-        guard let request, request.headers.contains(.authorization) else { return nil }
-        return request[attachment: CarriedToken.self]?.generation
-    }
 }
 
 extension RequestAttempt: CustomStringConvertible {

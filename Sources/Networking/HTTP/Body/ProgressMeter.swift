@@ -223,12 +223,3 @@ public final class ProgressMeter: Sendable {
         }
     }
 }
-
-enum ProgressOption: HTTPRequest.Option {
-    static var defaultValue: ProgressMeter? { nil }
-}
-
-extension HTTPRequest {
-    /// The meter that counts the bytes of the call, for transports; nil if the bytes are not observed.
-    public var progress: ProgressMeter? { self[option: ProgressOption.self] }
-}

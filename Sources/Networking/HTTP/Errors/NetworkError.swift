@@ -121,6 +121,15 @@ extension NetworkError {
         }
     }
 
+    /// Returns the error as somebody keeps it who does not belong to its call.
+    func leavingCall() -> NetworkError {
+        var error = self
+        error.request = request?.leavingCall()
+        error.response = response?.leavingCall()
+        if !redirects.isEmpty { error.redirects = redirects.map { $0.leavingCall() } }
+        return error
+    }
+
     /// Returns the error. Adds the request and the response if the error does not have them yet.
     func completed(request: HTTPRequest?, response: HTTPResponse?) -> NetworkError {
         var error = self

@@ -16,6 +16,40 @@ public struct HTTPHeader: Hashable, Sendable {
     /// `Prefer`, `Last-Event-ID` and `X-HTTP-Method-Override`, because the request would have another meaning without
     /// them. Set this flag if a field with a harmless name contains a secret in your app.
     package let isSensitive: Bool
+    /// The part of the library that has added the field. A field that other code sets in its place has another source.
+    let source: Source
+
+    /// The parts of the library that add fields which are treated differently from the fields of the app.
+    enum Source: Sendable {
+        /// The app, or a part of the library whose fields are like those of the app.
+        case any
+        /// The environment of a service: the field stays at the environment's origin.
+        case environment
+        /// A converter, because the request had no such field.
+        case converter
+        /// A session: the value is its token. All tokens of a user are equal to the cache; nil if it cannot be known
+        /// whose token it is.
+        case session(User?)
+    }
+
+    /// The user of a session.
+    final class User: Sendable {
+        /// The id of the session, which all its tokens share.
+        let id: String
+
+        init(_ id: String) {
+            self.id = id
+        }
+    }
+
+    /// Whether the environment of a service has added the field.
+    var isFromEnvironment: Bool { if case .environment = source { true } else { false } }
+
+    /// Whether a converter has added the field.
+    var isFromConverter: Bool { if case .converter = source { true } else { false } }
+
+    /// The user for whom a session has added the field; nil for other fields.
+    var user: User? { if case .session(let user) = source { user } else { nil } }
 
     /// Creates a field.
     ///
@@ -25,9 +59,29 @@ public struct HTTPHeader: Hashable, Sendable {
     ///   - isSensitive: Whether the value is a credential. Default: false. `Authorization`, `Cookie` and other known
     ///     names are always sensitive.
     public init(_ name: HTTPHeader.Name, _ value: String, isSensitive: Bool = false) {
+        self.init(name, value, isSensitive: isSensitive || name.isSensitive, from: .any)
+    }
+
+    private init(_ name: HTTPHeader.Name, _ value: String, isSensitive: Bool, from source: Source) {
         self.name = name
         self.value = value
-        self.isSensitive = isSensitive || name.isSensitive
+        self.isSensitive = isSensitive
+        self.source = source
+    }
+
+    /// Returns the same field with another source.
+    func from(_ source: Source) -> HTTPHeader { HTTPHeader(name, value, isSensitive: isSensitive, from: source) }
+
+    /// Whether two fields have the same name, value and sensitivity.
+    public static func == (lhs: HTTPHeader, rhs: HTTPHeader) -> Bool {
+        lhs.name == rhs.name && lhs.value == rhs.value && lhs.isSensitive == rhs.isSensitive
+    }
+
+    /// Hashes the name, the value and the sensitivity.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+        hasher.combine(value)
+        hasher.combine(isSensitive)
     }
 
     /// Returns an `Authorization` field with typed credentials (RFC 9110 section 11.6.2).

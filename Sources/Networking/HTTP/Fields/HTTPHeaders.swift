@@ -55,7 +55,8 @@ public struct HTTPHeaders: Hashable, Sendable {
     /// has this name, appends the new field.
     public mutating func set(_ field: HTTPHeader) {
         guard let first = fields.firstIndex(where: { $0.name == field.name }) else { return fields.append(field) }
-        fields[first] = field
+        // A field that is set to the value that it already has keeps its source.
+        if case .any = field.source, fields[first] == field {} else { fields[first] = field }
         var index = fields.count - 1
         while index > first {
             if fields[index].name == field.name { fields.remove(at: index) }
@@ -71,6 +72,16 @@ public struct HTTPHeaders: Hashable, Sendable {
     /// Calls a closure with the fields, which are not copied.
     func withFields<Result>(_ body: (UnsafeBufferPointer<HTTPHeader>) throws -> Result) rethrows -> Result {
         try fields.withUnsafeBufferPointer(body)
+    }
+
+    /// Returns the same fields with another source.
+    func from(_ source: HTTPHeader.Source) -> HTTPHeaders {
+        fields.isEmpty ? self : HTTPHeaders(fields.map { $0.from(source) })
+    }
+
+    /// Returns the same fields. A field that `other` contains, too, has the source that it has there.
+    func withSources(of other: HTTPHeaders) -> HTTPHeaders {
+        HTTPHeaders(fields.map { field in other.fields.first { $0 == field } ?? field })
     }
 
     /// Reserves storage for a number of fields.

@@ -35,7 +35,7 @@ extension HTTPRequest.Option {
 }
 
 extension HTTPRequest {
-    /// The options of one request, by their types. They are never sent and never printed.
+    /// The options that an app has set on one request, by their types. They are never sent and never printed.
     public struct Options: Sendable {
         /// The value of one option. It is stored under the option's type, so that the value's type is known without a
         /// dynamic cast.
@@ -54,12 +54,6 @@ extension HTTPRequest {
         }
 
         private var entries: [Entry] = []
-        private var attachments = Attachments()
-        /// The value of an `Accept` field that was added because the request had none. The field may have been replaced
-        /// since.
-        var defaultAccept: String?
-
-        private var isEmpty: Bool { entries.isEmpty && attachments.isEmpty && defaultAccept == nil }
 
         /// Creates a collection without options. Each option has its default value.
         package init() {}
@@ -85,45 +79,23 @@ extension HTTPRequest {
             }
         }
 
-        /// An object of the library; nil if it is not set.
-        subscript<Object: HTTPRequest.Attachment>(attachment attachment: Object.Type) -> Object? {
-            get { attachments[attachment] }
-            set { attachments[attachment] = newValue }
-        }
-
-        /// Removes an option, so that the value of the endpoint or the service applies.
-        mutating func remove<Option: HTTPRequest.Option>(_ option: Option.Type) {
-            entries.removeAll { $0.key == ObjectIdentifier(option) }
-        }
-
-        /// Sets an option. Nil removes it, so that the value of the endpoint or the service applies.
-        mutating func set<Option: HTTPRequest.Option, Value>(_ option: Option.Type, _ value: Value?)
-        where Option.Value == Value? {
-            if let value { self[option] = value } else { remove(option) }
-        }
-
-        /// Removes the options that are related to credentials.
-        mutating func removeSensitive() {
-            entries.removeAll(where: \.isSensitive)
-            attachments.removeSensitive()
+        /// Removes the options that are related to credentials and that other options contain, too. Options that were
+        /// set since then stay.
+        mutating func removeSensitive(of others: [HTTPRequest.Options]) {
+            guard entries.contains(where: \.isSensitive) else { return }
+            let old = Set(others.flatMap(\.entries).map { ObjectIdentifier($0.box) })
+            entries.removeAll { $0.isSensitive && old.contains(ObjectIdentifier($0.box)) }
         }
 
         /// Returns these options, completed with the options of `base` that are not set here.
         func over(_ base: HTTPRequest.Options) -> HTTPRequest.Options {
-            guard !base.isEmpty else { return self }
+            guard !base.entries.isEmpty else { return self }
             var merged = base
-            merged.merge(self)
-            return merged
-        }
-
-        /// Sets the options that `other` contains. These options replace options of the same type.
-        mutating func merge(_ other: HTTPRequest.Options) {
-            for entry in other.entries {
-                entries.removeAll { $0.key == entry.key }
-                entries.append(entry)
+            for entry in entries {
+                merged.entries.removeAll { $0.key == entry.key }
+                merged.entries.append(entry)
             }
-            attachments.merge(other.attachments)
-            defaultAccept = other.defaultAccept ?? defaultAccept
+            return merged
         }
     }
 }

@@ -1,76 +1,178 @@
 extension HTTPRequest {
-    /// An object that the library attaches to a request. It is stored with the options, but needs no box. A type that
-    /// adopts this protocol is final, because the object is found by its type.
-    protocol Attachment: AnyObject, Sendable {
-        /// Whether a redirect to another origin removes the object.
-        static var isSensitive: Bool { get }
+    /// What one room of the library adds to a request, such as the order of a call to its cache, or the ticket of its
+    /// session. A room is a folder of the sources; each has at most one part.
+    ///
+    /// A part says what is left of it at the two borders that a request can cross. There is no default, so that no part
+    /// crosses a border because somebody has forgotten it. Only the room of a part writes it. All other code copies and
+    /// drops parts with ``HTTPRequest/leavingOrigin(of:)``, ``HTTPRequest/leavingCall()`` and
+    /// ``HTTPRequest/inCall(of:)``.
+    package protocol Part: Sendable {
+        /// What is left of the part if the request goes to another origin; nil: nothing.
+        var outsideOrigin: Self? { get }
+        /// What is left of the part after its call, and in requests that do not belong to the call; nil: nothing.
+        var outsideCall: Self? { get }
+        /// The values in which two requests must agree, so that they are duplicates, and so that a response to one of
+        /// them may be stored for the other, also on disk. Empty: the part makes no difference.
+        var identity: [String] { get }
+    }
+
+    /// A part whose values the settings of a call, of its endpoint and of its service contain.
+    package protocol Order: Part {
+        /// Creates an order that sets nothing.
+        init()
+        /// Returns this order. Values that it does not set are taken from `base`.
+        func over(_ base: Self) -> Self
     }
 }
 
-extension HTTPRequest.Options {
-    /// The attached objects of a request, at most one of each type. Most requests have up to three of them, which need
-    /// no array.
-    struct Attachments: Sendable {
-        private var first: (any HTTPRequest.Attachment)?
-        private var second: (any HTTPRequest.Attachment)?
-        private var third: (any HTTPRequest.Attachment)?
-        private var others: [any HTTPRequest.Attachment] = []
+extension HTTPRequest {
+    /// The parts of a request, or of settings: at most one of each type.
+    package struct Parts: Sendable {
+        private var all: [any HTTPRequest.Part] = []
 
-        var isEmpty: Bool { first == nil && second == nil && third == nil && others.isEmpty }
+        package init() {}
 
-        /// The object of this type; nil if there is none.
-        subscript<Object: HTTPRequest.Attachment>(type: Object.Type) -> Object? {
+        /// The part of this type. Only the file that declares the type writes it.
+        package subscript<Wanted: HTTPRequest.Part>(type: Wanted.Type) -> Wanted? {
             get {
-                if let found = Self.cast(first, to: type) { return found }
-                if let found = Self.cast(second, to: type) { return found }
-                if let found = Self.cast(third, to: type) { return found }
-                return others.isEmpty ? nil : others.lazy.compactMap { Self.cast($0, to: type) }.first
+                for part in all { if let found = part.cast(to: type) { return found } }
+                return nil
             }
             set {
-                remove { $0 == type }
-                if let newValue { add(newValue) }
+                let index = all.firstIndex { $0.has(type) }
+                switch (index, newValue) {
+                case (let index?, let part?): all[index] = part
+                case (let index?, nil): all.remove(at: index)
+                case (nil, let part?): append(part)
+                case (nil, nil): break
+                }
             }
         }
 
-        /// Adds the objects of `other`. They replace objects of the same types.
-        mutating func merge(_ other: Attachments) {
-            guard !other.isEmpty else { return }
-            for case let object? in [other.first, other.second, other.third] + other.others {
-                remove { $0 == type(of: object) }
-                add(object)
+        /// The order of this type; an order that sets nothing if there is none.
+        package subscript<Wanted: HTTPRequest.Order>(order type: Wanted.Type) -> Wanted {
+            get { self[type] ?? Wanted() }
+            set { self[type] = newValue }
+        }
+
+        private mutating func append(_ part: any HTTPRequest.Part) {
+            if all.isEmpty { all.reserveCapacity(4) }  // most requests have three or four parts
+            all.append(part)
+        }
+
+        /// Returns these parts, and the parts of `base` of other types. An order takes the values that it does not set
+        /// from the order of `base`.
+        func over(_ base: Parts) -> Parts {
+            guard !base.all.isEmpty else { return self }
+            var merged = base
+            for part in all {
+                let index = merged.all.firstIndex { $0.has(type(of: part)) }
+                if let index { merged.all[index] = part.over(merged.all[index]) } else { merged.append(part) }
             }
+            return merged
         }
 
-        /// Removes the objects that are related to credentials.
-        mutating func removeSensitive() {
-            remove { $0.isSensitive }
+        fileprivate var outsideOrigin: Parts { replacing { $0.outsideOrigin } }
+        fileprivate var outsideCall: Parts { replacing { $0.outsideCall } }
+
+        private func replacing(_ change: (any HTTPRequest.Part) -> (any HTTPRequest.Part)?) -> Parts {
+            var left = Parts()
+            left.all = all.compactMap(change)
+            return left
         }
 
-        private mutating func add(_ object: any HTTPRequest.Attachment) {
-            if first == nil {
-                first = object
-            } else if second == nil {
-                second = object
-            } else if third == nil {
-                third = object
-            } else {
-                others.append(object)
-            }
+        /// Returns these parts, and the parts of `other`, which replace parts of the same types.
+        fileprivate func replaced(by other: Parts) -> Parts {
+            var joined = other
+            for part in all where !other.all.contains(where: { $0.has(type(of: part)) }) { joined.append(part) }
+            return joined
         }
 
-        private mutating func remove(where shouldRemove: (any HTTPRequest.Attachment.Type) -> Bool) {
-            if let object = first, shouldRemove(type(of: object)) { first = nil }
-            if let object = second, shouldRemove(type(of: object)) { second = nil }
-            if let object = third, shouldRemove(type(of: object)) { third = nil }
-            if !others.isEmpty { others.removeAll { shouldRemove(type(of: $0)) } }
+        /// Returns the values in which two requests must agree.
+        ///
+        /// - Parameter own: The type of a part that is left out, because its room compares it in another way.
+        func identity(without own: (any HTTPRequest.Part.Type)? = nil) -> [String] {
+            var values: [String] = []
+            for part in all where own == nil || !part.has(own ?? type(of: part)) { values += part.identity }
+            return values.count < 2 ? values : values.sorted()
         }
+    }
+}
 
-        /// Returns the object if it has this type. A dynamic cast would be slower.
-        private static func cast<Object: HTTPRequest.Attachment>(
-            _ object: (any HTTPRequest.Attachment)?, to type: Object.Type
-        ) -> Object? {
-            guard let object, Swift.type(of: object) == type else { return nil }
-            return unsafeDowncast(object, to: Object.self)  // cannot fail: the object has exactly this type
+extension HTTPRequest {
+    /// Returns the request without what the server of another origin must not receive. Does nothing if the request goes
+    /// to the same origin as the given requests.
+    ///
+    /// A field stays if it is harmless, or if the earlier requests to other origins do not contain it with this value:
+    /// the code that changed the origin, or later code, has then set it. Fields that the environment adds never stay.
+    ///
+    /// - Parameter earlier: The requests from which this request was made.
+    package func leavingOrigin(of earlier: HTTPRequest...) -> HTTPRequest { leavingOrigin(of: earlier) }
+
+    func leavingOrigin(of earlier: [HTTPRequest]) -> HTTPRequest {
+        let others = earlier.filter { $0.origin != origin }
+        guard !others.isEmpty else { return self }
+        let own = earlier.filter { $0.origin == origin }
+        var request = self
+        request.headers.removeAll { field in
+            field.staysAtOrigin && others.contains { $0.has(field) } && !own.contains { $0.has(field) }
         }
+        request.options.removeSensitive(of: others.map(\.options))
+        request.parts = parts.outsideOrigin
+        return request
+    }
+
+    /// Returns the request as somebody keeps it, or sends it, who does not belong to its call.
+    package func leavingCall() -> HTTPRequest {
+        var request = self
+        request.parts = parts.outsideCall
+        return request
+    }
+
+    /// Returns the request as a request of the same call as another request: with that request's parts, and with its
+    /// options if this request does not set them.
+    package func inCall(of other: HTTPRequest) -> HTTPRequest {
+        var request = self
+        request.options = options.over(other.options)
+        request.parts = parts.replaced(by: other.parts)
+        request.networkAccess = networkAccess ?? other.networkAccess
+        return request
+    }
+}
+
+extension HTTPRequest {
+    private func has(_ field: HTTPHeader) -> Bool {
+        headers.contains { $0.name == field.name && $0.value == field.value }
+    }
+}
+
+extension HTTPHeader {
+    /// Whether the field was meant for the server of one origin: it is a credential, it was added by an environment, or
+    /// it is not known to be harmless elsewhere.
+    fileprivate var staysAtOrigin: Bool {
+        isSensitive || isFromEnvironment || !name.mayLeaveOrigin
+            || [.host, .traceparent, .tracestate].contains(name)
+    }
+}
+
+extension HTTPRequest.Part {
+    fileprivate func has(_ type: any HTTPRequest.Part.Type) -> Bool { Self.self == type }
+
+    /// Returns the part if it has this type. A dynamic cast would be slower.
+    fileprivate func cast<Wanted: HTTPRequest.Part>(to type: Wanted.Type) -> Wanted? {
+        guard Self.self == type else { return nil }
+        return unsafeBitCast(self, to: Wanted.self)  // cannot fail: the part has exactly this type
+    }
+
+    /// Returns this part, completed with the values of a part of the same type if both are orders.
+    fileprivate func over(_ base: any HTTPRequest.Part) -> any HTTPRequest.Part {
+        guard let order = self as? any HTTPRequest.Order else { return self }
+        return order.completed(with: base)
+    }
+}
+
+extension HTTPRequest.Order {
+    fileprivate func completed(with base: any HTTPRequest.Part) -> any HTTPRequest.Part {
+        base.cast(to: Self.self).map(over) ?? self
     }
 }

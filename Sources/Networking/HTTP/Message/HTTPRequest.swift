@@ -5,7 +5,7 @@ public import Foundation
 /// A request is a value: a change to one copy does not affect other copies. Copies share their memory until one of them
 /// is changed.
 public struct HTTPRequest: Sendable {
-    private struct Parts: Sendable {
+    private struct Storage: Sendable {
         var method: HTTPMethod
         var url: URL
         var origin: HTTPOrigin?
@@ -13,51 +13,53 @@ public struct HTTPRequest: Sendable {
         var body: HTTPBody
         var timeouts: HTTPRequest.Timeouts
         var options = HTTPRequest.Options()
+        var networkAccess: NetworkAccess?
+        var parts = HTTPRequest.Parts()
     }
 
-    private var parts: CopyOnWrite<Parts>
+    private var storage: CopyOnWrite<Storage>
 
     /// The method. Default: GET.
     public var method: HTTPMethod {
-        get { parts.value.method }
-        set { parts.value.method = newValue }
+        get { storage.value.method }
+        set { storage.value.method = newValue }
     }
 
     /// The target of the request: an absolute `http` or `https` URL.
     public var url: URL {
-        get { parts.value.url }
+        get { storage.value.url }
         set {
-            parts.value.url = newValue
-            parts.value.origin = HTTPOrigin(newValue)
+            storage.value.url = newValue
+            storage.value.origin = HTTPOrigin(newValue)
         }
     }
 
     /// The origin of the URL; nil if the URL has no scheme or no host. It is computed once per URL, because every
     /// policy reads it.
-    public var origin: HTTPOrigin? { parts.value.origin }
+    public var origin: HTTPOrigin? { storage.value.origin }
 
     /// The header fields that were set. See ``allHeaders`` for the fields that are sent.
     public var headers: HTTPHeaders {
-        get { parts.value.headers }
-        _modify { yield &parts.value.headers }
+        get { storage.value.headers }
+        _modify { yield &storage.value.headers }
     }
 
     /// The body. Default: ``HTTPBody/empty``.
     public var body: HTTPBody {
-        get { parts.value.body }
-        set { parts.value.body = newValue }
+        get { storage.value.body }
+        set { storage.value.body = newValue }
     }
 
     /// The time limits of an attempt. The `total` limit applies to the whole call, and transports ignore it.
     public var timeouts: HTTPRequest.Timeouts {
-        get { parts.value.timeouts }
-        _modify { yield &parts.value.timeouts }
+        get { storage.value.timeouts }
+        _modify { yield &storage.value.timeouts }
     }
 
     /// The typed options. They are never sent.
     public var options: HTTPRequest.Options {
-        get { parts.value.options }
-        _modify { yield &parts.value.options }
+        get { storage.value.options }
+        _modify { yield &storage.value.options }
     }
 
     /// Creates a request. A transport validates it before sending: see ``validate()``.
@@ -73,20 +75,26 @@ public struct HTTPRequest: Sendable {
         _ method: HTTPMethod, _ url: URL, of origin: HTTPOrigin?, headers: HTTPHeaders = [], body: HTTPBody = .empty,
         timeouts: HTTPRequest.Timeouts
     ) {
-        parts = CopyOnWrite(
-            Parts(method: method, url: url, origin: origin, headers: headers, body: body, timeouts: timeouts))
+        storage = CopyOnWrite(
+            Storage(method: method, url: url, origin: origin, headers: headers, body: body, timeouts: timeouts))
     }
 
     /// The value of a typed option; its default if it is not set.
     public subscript<Option: HTTPRequest.Option>(option option: Option.Type) -> Option.Value {
-        get { parts.value.options[option] }
-        set { parts.value.options[option] = newValue }
+        get { storage.value.options[option] }
+        set { storage.value.options[option] = newValue }
     }
 
-    /// The object of this type that is attached to the request; nil if there is none.
-    subscript<Object: HTTPRequest.Attachment>(attachment attachment: Object.Type) -> Object? {
-        get { parts.value.options[attachment: attachment] }
-        set { parts.value.options[attachment: attachment] = newValue }
+    /// The kinds of networks that the request may use; nil means all.
+    var networkAccess: NetworkAccess? {
+        get { storage.value.networkAccess }
+        set { if storage.value.networkAccess != newValue { storage.value.networkAccess = newValue } }
+    }
+
+    /// What the rooms of the library have added to the request.
+    package var parts: HTTPRequest.Parts {
+        get { storage.value.parts }
+        _modify { yield &storage.value.parts }
     }
 
     /// The header fields that are sent: ``headers``, and then the fields of the body whose names do not occur in

@@ -14,7 +14,7 @@ public struct HTTPResponse: Sendable {
         var redirects: [HTTPResponse] = []
         var httpVersion: String?
         var source = HTTPResponse.Source.network
-        var replaced: Result<HTTPResponse, any Error>?
+        var knownRefusal: Bool?
     }
 
     private var parts: CopyOnWrite<Parts>
@@ -58,11 +58,10 @@ public struct HTTPResponse: Sendable {
         set { parts.value.source = newValue }
     }
 
-    /// If this response is a stale stored response that replaces the outcome of a request: that outcome. Otherwise nil.
-    /// The outcome is removed after the policies and the retry budget have received it.
-    var replaced: Result<HTTPResponse, any Error>? {
-        get { parts.value.replaced }
-        set { parts.value.replaced = newValue }
+    /// Whether the session of the call considers the response a refusal of its token; nil before it has decided.
+    var knownRefusal: Bool? {
+        get { parts.value.knownRefusal }
+        set { parts.value.knownRefusal = newValue }
     }
 
     /// The head of the response, with an empty body.
@@ -100,6 +99,14 @@ public struct HTTPResponse: Sendable {
     func reached(by redirects: [HTTPResponse]) -> HTTPResponse {
         var response = self
         response.parts.value.redirects = redirects
+        return response
+    }
+
+    /// Returns the response as somebody keeps it who does not belong to its call.
+    package func leavingCall() -> HTTPResponse {
+        var response = self
+        response.request = request.leavingCall()
+        if !redirects.isEmpty { response.parts.value.redirects = redirects.map { $0.leavingCall() } }
         return response
     }
 

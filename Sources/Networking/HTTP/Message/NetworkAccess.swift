@@ -25,8 +25,3 @@ public struct NetworkAccess: OptionSet, Sendable {
     /// Every network.
     public static let all: NetworkAccess = [.cellular, .expensive, .constrained]
 }
-
-enum NetworkAccessOption: HTTPRequest.Option {
-    /// Nil, which permits all networks.
-    static var defaultValue: NetworkAccess? { nil }
-}

@@ -8,7 +8,7 @@ import Foundation
 ///     HeadersAdapter(["X-Client": "ios"]),
 /// ])
 /// ```
-public struct HeadersAdapter: SynchronousRequestAdapter {
+public struct HeadersAdapter: SynchronousRequestAdapter, FieldAdapter {
     private let headers: HTTPHeaders
     private let rule: HTTPHeaders.MergeRule
 

@@ -49,3 +49,6 @@ public protocol SynchronousRequestAdapter: RequestAdapter {
     /// Changes the request.
     func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws
 }
+
+/// An adapter of the library that only changes header fields. Its request needs no comparison with the request before.
+protocol FieldAdapter: SynchronousRequestAdapter {}

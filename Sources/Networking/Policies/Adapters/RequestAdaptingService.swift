@@ -23,7 +23,9 @@ public struct RequestAdaptingService: Sendable {
             if let adapter = synchronous[index] {
                 try adapter.adaptNow(&request, for: endpoint)
             } else {
+                let before = request
                 try await adapters[index].adapt(&request, for: endpoint)
+                request = request.adapted(from: before)
                 try CallScope.check()
             }
         }
@@ -53,6 +55,9 @@ extension SynchronousRequestAdapter {
     /// Changes the request. In asynchronous code, the name `adapt` means the asynchronous method, so this method has
     /// another name.
     fileprivate func adaptNow(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {
+        guard !(self is any FieldAdapter) else { return try adapt(&request, for: endpoint) }
+        let before = request
         try adapt(&request, for: endpoint)
+        request = request.adapted(from: before)
     }
 }

@@ -7,7 +7,7 @@ import Foundation
 /// of the call is a span with a new id. By default, only requests to the server of the environment get the fields. A
 /// redirect to another origin removes both fields. The adapter does not change an existing `traceparent`. Put this
 /// adapter after adapters that change the URL.
-public struct TraceContextAdapter: SynchronousRequestAdapter {
+public struct TraceContextAdapter: SynchronousRequestAdapter, FieldAdapter {
     private let isSampled: Bool
     private let includesOtherOrigins: Bool
     private let random: RandomSource

@@ -138,26 +138,6 @@ extension RequestSettings {
         /// makes calls in an unstructured task.
         case refresh
     }
-
-    /// Whether a request needs a permit. Default: nil, which means that the value of the endpoint applies, then the
-    /// value of the service, then ``Admission/required``.
-    public var admission: Admission? {
-        get { options[AdmissionOption.self] }
-        set { options.set(AdmissionOption.self, newValue) }
-    }
-}
-
-/// The option for ``RequestSettings/admission``.
-private enum AdmissionOption: HTTPRequest.Option {
-    static var defaultValue: RequestSettings.Admission? { nil }
-}
-
-extension HTTPRequest {
-    /// Whether the request needs a permit.
-    var admission: RequestSettings.Admission {
-        get { self[option: AdmissionOption.self] ?? .required }
-        set { self[option: AdmissionOption.self] = newValue }
-    }
 }
 
 /// The order in which a service calls its policies, independent of the order in which they are listed.

@@ -90,7 +90,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         guard let origin = origin(request) else { return AdmissionPermit() }
         let priority = request.priority
         let waiter = Waiter()
-        let positions = request[attachment: QueuePositions.self]
+        let positions = request.positions
         let known = positions?.number(in: state.id)
         let number: UInt64? = state.withLock { state in
             if takePermit(at: origin, &state) { return nil }
@@ -201,7 +201,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
     }
 
     fileprivate func number(of request: HTTPRequest) -> UInt64? {
-        request[attachment: QueuePositions.self]?.number(in: state.id)
+        request.positions?.number(in: state.id)
     }
 
     private func origin(_ request: HTTPRequest) -> HTTPOrigin? {

@@ -26,21 +26,3 @@ extension HTTPRequest {
         }
     }
 }
-
-enum PriorityOption: HTTPRequest.Option {
-    /// Nil, which means ``HTTPRequest/Priority/normal``.
-    static var defaultValue: HTTPRequest.Priority? { nil }
-}
-
-extension RequestSettings {
-    /// The urgency of the call while it waits for a permit. Default: nil, which means ``HTTPRequest/Priority/normal``.
-    public var priority: HTTPRequest.Priority? {
-        get { options[PriorityOption.self] }
-        set { options.set(PriorityOption.self, newValue) }
-    }
-}
-
-extension HTTPRequest {
-    /// The urgency of the request, for admission policies. Default: ``HTTPRequest/Priority/normal``.
-    public var priority: HTTPRequest.Priority { self[option: PriorityOption.self] ?? .normal }
-}

@@ -104,9 +104,7 @@ package final class Permit: TransferPermit {
         mutating func reserve(_ noteWait: (any AdmissionPolicy) -> Void) async throws {
             let limits = policies.indices.filter { policies[$0].admissionStage == .limit }
                 .sorted { policies[$0].lockOrder < policies[$1].lockOrder }
-            if request[attachment: QueuePositions.self] == nil {
-                request[attachment: QueuePositions.self] = QueuePositions()
-            }
+            request.keepPositions()
             do {
                 for index in limits {
                     permits[index] = try policies[index].tryEnter(request, for: endpoint)

@@ -61,20 +61,3 @@ struct WaitingLine<Waiter: Sendable>: Sendable {
         head = 0
     }
 }
-
-/// The positions of a request in queues. The request keeps its positions while it waits for another policy.
-final class QueuePositions: HTTPRequest.Attachment {
-    static var isSensitive: Bool { false }
-
-    private let numbers = Locked<[(queue: ObjectIdentifier, number: UInt64)]>([])
-
-    func number(in queue: ObjectIdentifier) -> UInt64? {
-        numbers.withLock { $0.first { $0.queue == queue }?.number }
-    }
-
-    func note(_ number: UInt64, in queue: ObjectIdentifier) {
-        numbers.withLock { numbers in
-            if !numbers.contains(where: { $0.queue == queue }) { numbers.append((queue, number)) }
-        }
-    }
-}

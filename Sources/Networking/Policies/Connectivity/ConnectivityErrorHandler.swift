@@ -42,7 +42,7 @@ public struct ConnectivityErrorHandler: ErrorHandler {
         if let refusal = failure.refusal(toRetryAfter: pause, with: nil) {
             return .next(failure.error, because: refusal)
         }
-        failure.request?[option: RequestWatch.self]?.tell(.waiting(.connectivity))
+        failure.request?.parts.transfer?.report(.waiting(.connectivity))
         guard let isThere = try? await reachability.waitUntilReachable(atMost: waitLimit) else {
             return .next(failure.error)
         }

@@ -2,17 +2,10 @@
 ///
 /// The handler counts only its own retries. The retries of other handlers, such as a repetition with a new token, do
 /// not count.
-public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
-    private final class Identity: Sendable {}
-
+public struct RetryErrorHandler: ErrorHandler, RetryCounter {
     private let policy: RetryPolicy?
     private let random: RandomSource
-    private let identity = Identity()
-
-    /// The retries of each handler for the call so far. They are an option of the call's original request.
-    private enum Histories: HTTPRequest.Option {
-        static let defaultValue: [ObjectIdentifier: RetryPolicy.History] = [:]
-    }
+    let retrier = RetryDecision.Retrier()
 
     /// Creates a handler with a policy.
     ///
@@ -25,16 +18,14 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
     }
 
     func record(_ response: HTTPResponse, to request: HTTPRequest) {
-        (request[option: RetryOption.self] ?? policy)?.budget?.record(response.status)
+        (request.parts.retry.policy ?? policy)?.budget?.record(response.status)
     }
 
     /// Requests a retry. If there is no retry, passes the failure on with the reason.
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
         guard let original = failure.originalRequest, !failure.isInterruption else { return .next(failure.error) }
-        guard let policy = original[option: RetryOption.self] ?? policy else { return .next(failure.error) }
-        let key = ObjectIdentifier(identity)
-        var history = original[option: Histories.self][key, default: RetryPolicy.History()]
-        switch await policy.judge(failure, after: history, using: random) {
+        guard let policy = original.parts.retry.policy ?? policy else { return .next(failure.error) }
+        switch await policy.judge(failure, after: history(of: failure), using: random) {
         case .no(let reason):
             return .next(failure.error, because: reason)
         case .retry(let delay, let replacement):
@@ -45,11 +36,13 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
             guard policy.budget?.spend() ?? true else {
                 return .next(failure.error, because: "the retry budget is used up")
             }
-            history.retries += 1
-            history.lastDelay = delay
-            var request = replacement ?? original
-            request[option: Histories.self] = original[option: Histories.self].merging([key: history]) { $1 }
-            return .retry(after: delay, with: request, because: failure.cause)
+            return .retry(after: delay, with: replacement, because: failure.cause)
         }
+    }
+
+    /// Returns the retries of this handler so far. The history of the call contains the retries of all handlers.
+    private func history(of failure: RequestFailure) -> RetryPolicy.History {
+        let own = failure.history.flatMap(\.decisions).filter { $0.retrier === retrier }.compactMap(\.delay)
+        return RetryPolicy.History(retries: own.count, lastDelay: own.last)
     }
 }

@@ -110,19 +110,3 @@ public struct RetryPolicy: Sendable {
         return max(own, min(asked, longestRetryAfter))
     }
 }
-
-/// The policy of one request. Nil if the policy of the service applies.
-enum RetryOption: HTTPRequest.Option {
-    /// Nil: the policy of the service applies.
-    static var defaultValue: RetryPolicy? { nil }
-}
-
-extension RequestSettings {
-    /// The policy for retries of the call. Default: nil, which means that the policy of the endpoint applies, or else
-    /// the policy of the service. If there is no policy, there are no retries. ``RetryPolicy/never`` prevents retries
-    /// even if the endpoint or the service has a policy.
-    public var retry: RetryPolicy? {
-        get { options[RetryOption.self] }
-        set { options.set(RetryOption.self, newValue) }
-    }
-}

@@ -55,6 +55,23 @@ public final class AccessTokenSupervisor: Sendable {
         var keeper: Settlement<Void>?
         /// Whether another process may have changed the store since it was last read.
         var isReadPostponed = false
+        /// The session to which a request has belonged last, and the user that its requests share.
+        private var known: (session: UUID, user: HTTPHeader.User)?
+
+        init(machine: AccessTokenMachine) {
+            self.machine = machine
+        }
+
+        /// The user of the current session. Nil if there is no token, and if the token comes from a store that does not
+        /// keep the ids of sessions, because the tokens of several users then have the same id.
+        mutating func currentUser() -> HTTPHeader.User? {
+            let session = machine.session
+            guard machine.token != nil, session != AccessToken.unnamedSession else { return nil }
+            if let known, known.session == session { return known.user }
+            let user = HTTPHeader.User(session.uuidString)
+            known = (session, user)
+            return user
+        }
     }
 
     let refresh: Refresh

@@ -1,33 +1,102 @@
 import Foundation
 
-/// The token of a request. If the session has no token, the request has this object, but ``field`` is nil.
-final class CarriedToken: HTTPRequest.Attachment {
-    /// True: a redirect to another origin removes this object together with the token.
-    static var isSensitive: Bool { true }
+/// What a request carries for its session: the state of its call, and the token that it is sent with. It is the part of
+/// a request that belongs to the session.
+package struct SessionTicket: HTTPRequest.Part {
+    /// The state of the call in its session; nil outside the call.
+    private(set) var call: Call?
+    /// The token that the request carries; nil before the token is added, and at other origins.
+    private(set) var token: Token?
+    /// The user of the session whose token the request carries; nil if it carries none.
+    private(set) var user: HTTPHeader.User?
 
-    /// The number of the request among the requests that the call has sent.
-    let number: Int
-    /// The generation of the session when the token was added.
-    let generation: Int
-    let session: UUID
-    /// The value of the `Authorization` field with the token. Nil if the session has no token. Also nil if the token
-    /// comes from a store that does not keep the ids of sessions, because other sessions may then have the same id.
-    let field: String?
-    /// The state of the call in its session. Only the session knows the type of this object.
-    let call: any AnyObject & Sendable
-    /// The statuses with which a server refuses the token. A response with such a status is rejected before any
-    /// validator runs, so that it never becomes a result.
-    let refusedStatuses: [HTTPStatus]
-
-    init(
-        _ number: Int, generation: Int, session: UUID, field: String?, of call: any AnyObject & Sendable,
-        refusedBy statuses: [HTTPStatus]
-    ) {
-        self.number = number
-        self.generation = generation
-        self.session = session
-        self.field = field
+    init(of call: Call) {
         self.call = call
-        refusedStatuses = statuses
+    }
+
+    /// Another origin does not get the token, so its refusal is no refusal of the token.
+    package var outsideOrigin: SessionTicket? { call.map(SessionTicket.init) }
+
+    /// The session's id, so that a response is stored for the user of the request.
+    package var outsideCall: SessionTicket? {
+        guard user != nil else { return nil }
+        var left = self
+        (left.call, left.token) = (nil, nil)
+        return left
+    }
+
+    package var identity: [String] { user.map { [$0.id] } ?? [] }
+
+    fileprivate func carrying(_ token: Token, of user: HTTPHeader.User?) -> SessionTicket {
+        var ticket = self
+        (ticket.token, ticket.user) = (token, user)
+        return ticket
+    }
+}
+
+extension SessionTicket {
+    /// A call of a session: how it is authorized, where its token may go, and how often it was repeated.
+    final class Call: Sendable {
+        /// The authorization type of the call.
+        let authorizationType: AuthorizationType
+        /// The origin that receives the token.
+        let home: HTTPOrigin?
+        private let supervisor: ObjectIdentifier
+        /// The state of the call in the session. Only the supervisor uses it, and only under its own lock: it decides
+        /// from this state and its own state together.
+        @exclusivity(unchecked) nonisolated(unsafe) var member: Member  // because of the supervisor's lock
+
+        /// - Parameter session: The session. Nil if there is no session yet: the call then joins the session in which
+        ///   it is first sent.
+        init(
+            of supervisor: AccessTokenSupervisor, session: UUID?, as authorizationType: AuthorizationType,
+            home: HTTPOrigin?
+        ) {
+            self.supervisor = ObjectIdentifier(supervisor)
+            self.authorizationType = authorizationType
+            self.home = home
+            member = Member(of: session)
+        }
+
+        func isOf(_ supervisor: AccessTokenSupervisor) -> Bool { self.supervisor == ObjectIdentifier(supervisor) }
+    }
+
+    /// The token of one request. If the session has no token, the request has this object, too.
+    final class Token: Sendable {
+        /// The generation of the session when the token was added.
+        let generation: Int
+        let session: UUID
+
+        typealias Judgement = AccessTokenMachine.Judgement
+        /// What happens to the request if the server refuses the token; nil before it has refused it. The gate decides,
+        /// before the permit of the request is handed on; the handler gets the same decision, even if the session has
+        /// changed since.
+        @exclusivity(unchecked) nonisolated(unsafe) var judgement: Judgement?  // because of the supervisor's lock
+
+        init(generation: Int, session: UUID) {
+            self.generation = generation
+            self.session = session
+        }
+    }
+}
+
+extension HTTPRequest.Parts {
+    /// The ticket of the request's session; nil if its call needs no token.
+    var session: SessionTicket? { self[SessionTicket.self] }
+}
+
+extension HTTPRequest {
+    /// The number of the token that the request carries, counted from 0 for the first token of the session; nil if the
+    /// request carries none.
+    var tokenGeneration: Int? { headers.contains(.authorization) ? parts.session?.token?.generation : nil }
+
+    /// Makes the request a request of a call of a session.
+    mutating func belong(to call: SessionTicket.Call) { parts[SessionTicket.self] = SessionTicket(of: call) }
+
+    /// Notes the token that the request carries.
+    mutating func carry(
+        _ token: SessionTicket.Token, of user: HTTPHeader.User?, in call: SessionTicket.Call
+    ) {
+        parts[SessionTicket.self] = SessionTicket(of: call).carrying(token, of: user)
     }
 }

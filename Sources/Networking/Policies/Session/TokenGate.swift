@@ -49,7 +49,7 @@ struct TokenGate: StagedAdmissionPolicy {
 
 extension HTTPRequest {
     /// Whether the response of the request must come from the cache, so that nothing is sent.
-    fileprivate var usesOnlyCache: Bool { self[option: CachingOption.self] == .only }
+    fileprivate var usesOnlyCache: Bool { parts.cache.rule == .only }
 }
 
 extension NetworkError {

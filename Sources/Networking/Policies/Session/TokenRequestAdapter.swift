@@ -4,7 +4,7 @@
 /// The adapter reads the token before each attempt, so that a retry carries the current token. If there is no token,
 /// the adapter sets no field. The adapter adds no token to the requests of a refresh. Only requests to the origin of
 /// the service's environment, and to the origins that the supervisor lists, get the token.
-public struct TokenRequestAdapter: SynchronousRequestAdapter {
+public struct TokenRequestAdapter: SynchronousRequestAdapter, FieldAdapter {
     let supervisor: AccessTokenSupervisor
 
     /// Creates an adapter. The property `supervisor.adapter` returns the same adapter.
@@ -17,8 +17,6 @@ public struct TokenRequestAdapter: SynchronousRequestAdapter {
     /// - Throws: ``NetworkError/Kind/noToken`` if the session of the call has ended.
     public func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {
         guard let call = supervisor.call(of: request, endpoint) else { return }
-        let (field, mark) = try supervisor.authorize(by: call, on: request)
-        if let field { request.headers.set(field) }
-        request[attachment: CarriedToken.self] = mark
+        try supervisor.authorize(&request, of: call)
     }
 }

@@ -18,9 +18,8 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
         // An interruption is passed on, even if a refused response came before it.
         if let kind = failure.networkError?.kind, kind != .unacceptableStatus { return .next(failure.error) }
-        guard let response = failure.response,
-            let sent = response.request[attachment: CarriedToken.self], let call = sent.callSession,
-            let judgement = supervisor.judge(response)
+        guard let response = failure.response, let ticket = response.request.parts.session, let sent = ticket.token,
+            let call = ticket.call, let judgement = supervisor.judge(response)
         else { return .next(failure.error) }
         // If a redirect changed a POST to GET, the server has processed the POST. If the token is then refused, the
         // POST is sent again only if it is safe to repeat.
@@ -38,7 +37,7 @@ public struct UnauthorizedErrorHandler: ErrorHandler {
     }
 
     private func retryAfterRefresh(
-        _ failure: RequestFailure, of sent: CarriedToken, in call: CallSession
+        _ failure: RequestFailure, of sent: SessionTicket.Token, in call: SessionTicket.Call
     ) async -> ErrorHandlingResult {
         do {
             let origin = try await supervisor.waitForRefresh(of: sent)

@@ -5,11 +5,12 @@ struct CacheAudience: Sendable {
     /// The fields that the `Vary` fields of the response name.
     private let varying: [HTTPHeader.Name]
     /// The fields that a request must have: `Host`, the fields that may identify the user, the fields in ``varying``,
-    /// and the id of the session whose token the request carries.
+    /// and what identifies the parts of the request, such as the id of the session whose token it carries.
     let fields: HTTPHeaders
 
-    /// The name of the field in ``fields`` that contains the id of the session. No request has a field with this name,
-    /// because field names must not contain parentheses (RFC 9110 section 5.6.2).
+    // The names of the fields in `fields` that identify the parts of the request, and its session. No request has fields
+    // with these names, because field names must not contain parentheses (RFC 9110 section 5.6.2).
+    private static let identity: HTTPHeader.Name = "(identity)"
     private static let session: HTTPHeader.Name = "(session)"
 
     /// Creates the audience of a response to a request. Returns nil if no request matches (`Vary: *`), or if `Vary` has
@@ -58,12 +59,11 @@ struct CacheAudience: Sendable {
         for name in varying where all.contains(name) && !headers.contains(name) {
             headers.append(HTTPHeader(name, normalized(all.values(for: name), name)))
         }
-        // A response with `Vary: Authorization` is used only for requests with the same token. Another adapter may have
-        // replaced the session's `Authorization` field with the credentials of another user.
-        if let token = request[attachment: CarriedToken.self], let field = token.field,
-            headers.values(for: .authorization) == [field], !varying.contains(.authorization)
-        {
-            headers.append(HTTPHeader(session, token.session.uuidString))
+        // A response with `Vary: Authorization` is used only for requests with the same token.
+        let user = headers.lazy.compactMap(\.user).first
+        if let user, !varying.contains(.authorization) { headers.append(HTTPHeader(session, user.id)) }
+        for value in request.parts.identity(without: CacheOrder.self) where value != user?.id {
+            headers.append(HTTPHeader(CacheAudience.identity, value))
         }
         return headers
     }

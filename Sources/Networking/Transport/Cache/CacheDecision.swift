@@ -27,7 +27,7 @@ extension CachedResponse {
             if !freshness.mustRevalidate {
                 if let accepted = request.maximumStaleness, staleness <= accepted { return .use }
                 if staleness < freshness.staleWhileRevalidate, request.minimumFreshness == 0,
-                    request.request[option: AwaitingValidationOption.self] != true
+                    !request.request.parts.cache.awaitsValidation
                 {
                     return request.isOnlyIfCached ? .use : .useAndRevalidate
                 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// What a request requires of a cache: the directives of its `Cache-Control`, its range and its conditions.
 package struct CacheRequest: Sendable {
-    let request: HTTPRequest
+    private(set) var request: HTTPRequest
     let rule: ResponseCache.Rule
     let delivery: BodyDelivery
     /// The request's directives; nil if it has none.
@@ -19,7 +19,7 @@ package struct CacheRequest: Sendable {
         guard !headers.contains(.ifMatch), !headers.contains(.ifUnmodifiedSince) else { return nil }
         if case .streamed = delivery {
             let fields = [HTTPHeader.Name.range, .ifNoneMatch, .ifModifiedSince]
-            guard request[option: FileDownload.self] == nil, !fields.contains(where: headers.contains) else {
+            guard request.parts.transfer?.isDownload != true, !fields.contains(where: headers.contains) else {
                 return nil
             }
         }
@@ -33,13 +33,19 @@ package struct CacheRequest: Sendable {
         }
     }
 
-    /// The request that validates a stored response after the call has ended. It does not have the observers, the range
-    /// and the conditions of the call. Nil if the cache does not handle this request.
+    /// The request that validates a stored response after the call has ended. It does not have the range and the
+    /// conditions of the call. Nil if the cache does not handle this request.
     var afterCall: CacheRequest? {
-        var request = request
-        request[option: RequestWatch.self] = nil
+        var request = request.leavingCall()
         for name in [HTTPHeader.Name.range, .ifRange, .ifNoneMatch, .ifModifiedSince] { request.headers.remove(name) }
         return CacheRequest(request, rule, delivery)
+    }
+
+    /// Returns the same request as a request of a transfer that continues after the call.
+    func belonging(to context: TransferContext) -> CacheRequest {
+        var asked = self
+        asked.request.belong(to: context)
+        return asked
     }
 
     /// Whether the response must not be stored.

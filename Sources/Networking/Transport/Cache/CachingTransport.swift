@@ -18,7 +18,7 @@ package struct CachingTransport: Transport {
 
     /// Sends the request, unless the cache has a response that may be used.
     package func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
-        let rule = request[option: CachingOption.self] ?? .fresh
+        let rule = request.parts.cache.rule ?? .fresh
         guard rule != .off, let asked = CacheRequest(request, rule, delivery) else {
             if rule == .only { throw NetworkError.notCached }
             if request.method.isSafe, CacheDirectives(request: request.headers)?.has("only-if-cached") == true {
@@ -57,7 +57,7 @@ package struct CachingTransport: Transport {
     }
 
     private func sendToServer(_ request: HTTPRequest, _ delivery: BodyDelivery) async throws -> HTTPResponse {
-        if let error = request[option: UnsentOption.self] { throw error }
+        if let error = request.parts.cache.unsent { throw error }
         return try await base.send(request, delivering: delivery)
     }
 
@@ -72,15 +72,13 @@ package struct CachingTransport: Transport {
         let requested = cache.date()
         var response: HTTPResponse
         do { response = try await sendToServer(request, asked.delivery) } catch {
-            guard var stale = CacheFailure(error).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) })
+            guard let stale = CacheFailure(error).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) })
             else { throw error }
-            stale.replaced = .failure(error)
-            return try await stale.collected(for: asked.delivery)
+            return try await stale.replacing(.failure(error)).collected(for: asked.delivery)
         }
-        if var stale = CacheFailure(response.status).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) })
+        if let stale = CacheFailure(response.status).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) })
         {
-            stale.replaced = .success(response.head)
-            return try await stale.collected(for: asked.delivery)
+            return try await stale.replacing(.success(response.head)).collected(for: asked.delivery)
         }
         response.request.removeConditions(addedTo: asked.request)
         response = try await response.collected(for: asked.delivery)
@@ -97,15 +95,15 @@ package struct CachingTransport: Transport {
     /// Validates a stored response in the background, after its use. At most one background validation runs for each
     /// URL.
     private func revalidate(_ stored: CachedResponse, _ asked: CacheRequest) {
-        guard let asked = asked.afterCall else { return }
         let key = CachePages.key(asked.request.url)
-        guard cache.revalidations.claim(key) else { return }
+        guard let alone = asked.afterCall, cache.revalidations.claim(key) else { return }
         // The request belongs to no call, but it needs the permit of the call that caused it.
-        let permit = CallScope.currentPermit?.handOver()
+        let context = asked.request.parts.transfer?.continued(for: asked.request)
         let exchange = cache.begin(asked.request.url)
         cache.revalidations.start(key) {
-            let result = await revalidation(of: stored, asked, exchange)
-            permit?.release(after: result)
+            let result = await revalidation(of: stored, context.map { alone.belonging(to: $0) } ?? alone, exchange)
+            // The policies know the request of the call.
+            context?.permit?.release(after: result.map { $0.inCall(of: asked.request) })
         }
     }
 

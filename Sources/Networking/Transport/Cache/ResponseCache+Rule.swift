@@ -17,21 +17,3 @@ extension ResponseCache {
         case off
     }
 }
-
-/// Whether the caller waits for the validation of a stale response, instead of using the stale response meanwhile.
-package enum AwaitingValidationOption: HTTPRequest.Option {
-    /// Nil, which means that a stale response may be used.
-    package static var defaultValue: Bool? { nil }
-}
-
-/// The error that prevents a request from being sent. The call fails with this error unless a stored response can be
-/// used.
-enum UnsentOption: HTTPRequest.Option {
-    /// Nil, which means that the request may be sent.
-    static var defaultValue: NetworkError? { nil }
-}
-
-enum CachingOption: HTTPRequest.Option {
-    /// Nil, which means ``ResponseCache/Rule/fresh``.
-    static var defaultValue: ResponseCache.Rule? { nil }
-}

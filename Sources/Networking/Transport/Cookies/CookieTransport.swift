@@ -6,12 +6,6 @@ package struct CookieTransport: Transport {
     private let base: any Transport
     private let jar: CookieJar
 
-    /// Whether the `Cookie` field of the request was set by this transport.
-    private enum IsFromJar: HTTPRequest.Option {
-        static let defaultValue = false
-        static let isSensitive = true
-    }
-
     /// Wraps a transport.
     package init(_ base: any Transport, jar: CookieJar) {
         self.base = base
@@ -25,14 +19,24 @@ package struct CookieTransport: Transport {
 
     func addingCookies(to request: HTTPRequest) -> HTTPRequest {
         let field = jar.field(for: request.url)
-        let hasOld = request[option: IsFromJar.self]
+        let hasOld = request.parts[CookieMark.self] != nil
         guard field != nil || hasOld else { return request }
         var request = request
         // A redirected request still has the field of the previous request.
         if hasOld { request.headers.remove(.cookie) }
         guard let field, !request.headers.contains(.cookie) else { return request }
         request.headers[.cookie] = field
-        request[option: IsFromJar.self] = true
+        request.parts[CookieMark.self] = CookieMark()
         return request
     }
+}
+
+/// The mark of a request whose `Cookie` field comes from the jar. It is the part of a request that belongs to the
+/// cookies.
+struct CookieMark: HTTPRequest.Part {
+    /// Nothing: the field stays at its origin, too.
+    var outsideOrigin: CookieMark? { nil }
+    var outsideCall: CookieMark? { nil }
+    /// The field itself is compared.
+    var identity: [String] { [] }
 }

@@ -128,7 +128,7 @@
                 let exchange = try CurlExchange(
                     request, delivering: delivery, configuration: configuration, loop: loop, owner: self)
                 // The event is reported before the exchange starts, so that it precedes the event of the response head.
-                request[option: RequestWatch.self]?.tell(.sent(request))
+                request.parts.transfer?.report(.sent(request))
                 try loop.start(exchange)
                 return exchange
             } catch {

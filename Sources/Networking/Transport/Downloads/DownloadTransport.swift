@@ -7,19 +7,29 @@ import Foundation
 /// ranges, or the range cannot be satisfied), the download restarts.
 struct DownloadTransport: Transport {
     let base: any Transport
-    let destination: FileDestination
 
     func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
-        try destination.check()
-        var request = request
-        request[option: FileDownload.self] = FileDownload()
-        return try await PauseGate.passing(request[option: PauseOption.self]) {
-            destination.resuming == .never
-                ? try await base.send(request, delivering: delivery) : try await resume(request, delivery)
+        guard let download = request.parts.download else { return try await base.send(request, delivering: delivery) }
+        return try await send(request, delivering: delivery, as: download)
+    }
+
+    // Not inlined, so that a request that is no download does not need the memory of this function while it waits.
+    @inline(never)
+    private func send(
+        _ request: HTTPRequest, delivering delivery: BodyDelivery, as download: Download
+    ) async throws -> HTTPResponse {
+        try download.destination.check()
+        return try await PauseGate.passing(request.parts.transfer?.pause) {
+            download.destination.resuming == .never
+                ? try await base.send(request, delivering: delivery)
+                : try await resume(request, delivery, download)
         }
     }
 
-    private func resume(_ request: HTTPRequest, _ delivery: BodyDelivery) async throws -> HTTPResponse {
+    private func resume(
+        _ request: HTTPRequest, _ delivery: BodyDelivery, _ download: Download
+    ) async throws -> HTTPResponse {
+        let destination = download.destination
         guard request.method == .get, !request.headers.contains(.range) else {
             throw NetworkError(
                 .invalidRequest, reason: "download: only a GET request that sets no Range field can be resumed")
@@ -27,10 +37,8 @@ struct DownloadTransport: Transport {
         var whole = request
         // A range counts encoded bytes. Without a content coding, these are the bytes of the file.
         whole.headers[.acceptEncoding] = "identity"
-        let content = destination.contentName(request.url)
-        whole[option: ContentName.self] = content
         let size = destination.partialSize
-        if size > 0, let point = destination.point, point.content == content,
+        if size > 0, let point = destination.point, point.content == download.contentName,
             let rest = try await rest(of: whole, from: point, after: size, delivery)
         {
             return rest
@@ -56,14 +64,4 @@ struct DownloadTransport: Transport {
         default: return response  // the whole content, or an error
         }
     }
-}
-
-/// The option for the name that identifies the content of a download. The name is computed before redirects.
-enum ContentName: HTTPRequest.Option {
-    static var defaultValue: String? { nil }
-}
-
-/// The option for the gate that pauses and resumes a download.
-enum PauseOption: HTTPRequest.Option {
-    static var defaultValue: PauseGate? { nil }
 }

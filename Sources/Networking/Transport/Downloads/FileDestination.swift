@@ -125,14 +125,14 @@ public struct FileDestination: Sendable {
     ///
     /// - Returns: The URL of the file.
     func write(_ body: IncomingBody, of response: HTTPResponse) async throws -> URL {
-        defer { response.request[option: FileDownload.self]?.finish() }  // after the file is closed
+        defer { response.request.parts.download?.finish() }  // after the file is closed
         try check()
         let name = resuming == .never ? hiddenSibling("\(UUID().uuidString).part") : part
         let file = try PartFile(name, isLocked: resuming != .never, fault)
         defer { file.close() }
         let isKept = try begin(file, response)
         do {
-            try await PauseGate.passing(response.request[option: PauseOption.self]) {
+            try await PauseGate.passing(response.request.parts.transfer?.pause) {
                 for try await chunk in body {
                     try CallScope.check()
                     try file.append(chunk)
@@ -178,7 +178,7 @@ public struct FileDestination: Sendable {
         // of other content.
         try file.truncate(to: 0)
         removeNote()
-        let content = response.request[option: ContentName.self] ?? contentName(response.request.url)
+        let content = response.request.parts.download?.contentName ?? contentName(response.request.url)
         guard let point = ResumePoint(response, content: content) else { return false }
         do { try JSONEncoder().encode(point).write(to: newNote, options: .withoutOverwriting) } catch {
             removeNote()

@@ -47,7 +47,7 @@ package final class DuplicateHandlingTransport: Transport {
     private func send(
         _ request: HTTPRequest, delivering delivery: BodyDelivery, by policy: DuplicateRequestPolicy
     ) async throws -> HTTPResponse {
-        if let file = request[option: FileDownload.self] {
+        if let file = request.parts.download {
             return try await downloads.send(
                 request, into: file, delivering: delivery, over: base, by: policy, ignoring: ignored)
         }
@@ -59,7 +59,7 @@ package final class DuplicateHandlingTransport: Transport {
 
     /// Returns the policy for the request; nil if the request is not compared.
     private func policy(for request: HTTPRequest) -> DuplicateRequestPolicy? {
-        guard let policy = request[option: DuplicatesOption.self] ?? policy else { return nil }
+        guard let policy = request.parts.duplicates.policy ?? policy else { return nil }
         return request.method.isSafe || policy.includesUnsafeMethods ? policy : nil
     }
 
@@ -121,7 +121,7 @@ package final class DuplicateHandlingTransport: Transport {
     private func share(
         _ transfer: SharedTransfer, _ audience: DuplicateRequestPolicy.Decision.Audience, _ request: HTTPRequest
     ) throws -> Place? {
-        let held = CallScope.currentPermit
+        let held = request.parts.transfer?.permit
         switch audience {
         case .earlier:
             throw SharedTransfer.superseded("an equal request is in progress")
@@ -146,7 +146,7 @@ package final class DuplicateHandlingTransport: Transport {
         let caller = SharedTransfer.Caller(beginning: key, in: running)
         guard running.replace(old, by: caller.transfer) else { return nil }
         if case .observer(let observer) = audience,
-            !caller.transfer.observe(observer, at: CallScope.currentPermit)
+            !caller.transfer.observe(observer, at: key.request.parts.transfer?.permit)
         {
             observer(.failure(SharedTransfer.superseded(SharedTransfer.isReplaced)))
         }

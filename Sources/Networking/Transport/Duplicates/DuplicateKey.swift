@@ -18,14 +18,14 @@ struct DuplicateKey: Sendable {
         self.request = request
         self.delivery = delivery
         var hasher = Hasher()
-        let group = request[option: DuplicateGroupOption.self]
+        let group = request.parts.duplicates.group
         if let group { hasher.combine(group) } else { hasher.combine(request.url) }
         if hashesCredentials {
             let headers = request.headers
             for index in headers.indices where headers[index].isSensitive { hasher.combine(headers[index].value) }
         }
         hash = hasher.finalize()
-        let isCompared = limit != nil || request[option: FileDownload.self] != nil
+        let isCompared = limit != nil || request.parts.download != nil
         guard group != nil || isCompared && request.body.data != nil else { return nil }
     }
 
@@ -48,7 +48,7 @@ struct DuplicateKey: Sendable {
     }
 
     /// The group of the request, which is compared together with the credentials; nil if the whole request is compared.
-    private var group: String? { request[option: DuplicateGroupOption.self] }
+    private var group: String? { request.parts.duplicates.group }
 
     /// Whether the body of the request and the body of its response are in memory.
     private var isComparable: Bool { limit != nil && request.body.data != nil }
@@ -69,25 +69,8 @@ struct DuplicateKey: Sendable {
     private func isEqual(to other: DuplicateKey, ignoring ignored: [HTTPHeader.Name]) -> Bool {
         request.method == other.request.method && request.url == other.request.url && limit == other.limit
             && request.body.data == other.request.body.data
-            && request.permittedSources == other.request.permittedSources
+            && (request.networkAccess ?? .all) == (other.request.networkAccess ?? .all)
+            && request.parts.identity() == other.request.parts.identity()
             && headers(without: ignored) == other.headers(without: ignored)
     }
-}
-
-extension HTTPRequest {
-    /// The permitted sources of the response. A call that permits only the network must not share a stored response.
-    fileprivate var permittedSources: PermittedSources {
-        PermittedSources(
-            rule: self[option: CachingOption.self] ?? .fresh,
-            isAwaitingValidation: self[option: AwaitingValidationOption.self] ?? false,
-            isUnsent: self[option: UnsentOption.self] != nil,
-            networks: self[option: NetworkAccessOption.self] ?? .all)
-    }
-}
-
-fileprivate struct PermittedSources: Equatable {
-    let rule: ResponseCache.Rule
-    let isAwaitingValidation: Bool
-    let isUnsent: Bool
-    let networks: NetworkAccess
 }

@@ -111,14 +111,3 @@ public struct DuplicateRequestPolicy: Sendable {
 
     func decision(running: HTTPRequest, new: HTTPRequest) -> Decision { choose(running, new) }
 }
-
-/// The policy of one request.
-enum DuplicatesOption: HTTPRequest.Option {
-    /// Nil, which means the policy of the service.
-    static var defaultValue: DuplicateRequestPolicy? { nil }
-}
-
-/// The group of one request.
-enum DuplicateGroupOption: HTTPRequest.Option {
-    static var defaultValue: String? { nil }
-}

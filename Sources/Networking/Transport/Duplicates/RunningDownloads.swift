@@ -8,7 +8,7 @@ struct RunningDownloads: Sendable {
     /// - Throws: The errors of `base`; ``NetworkError/Kind/cancelled`` if an equal download that is in progress
     ///   continues, or if a newer equal download replaces this one.
     func send(
-        _ request: HTTPRequest, into file: FileDownload, delivering delivery: BodyDelivery, over base: any Transport,
+        _ request: HTTPRequest, into file: Download, delivering delivery: BodyDelivery, over base: any Transport,
         by policy: DuplicateRequestPolicy, ignoring ignored: [HTTPHeader.Name]
     ) async throws -> HTTPResponse {
         // The requested range depends on how much of the file exists, so it is not compared.
@@ -61,11 +61,11 @@ struct RunningDownloads: Sendable {
 final class RunningDownload: Sendable {
     let key: DuplicateKey
     /// The file of the attempt. An attempt may send several requests one after another; all of them have the same file.
-    let file: FileDownload
+    let file: Download
     private let gate = PauseGate()
     private let end = Settlement<Void>()
 
-    init(_ key: DuplicateKey, of file: FileDownload) {
+    init(_ key: DuplicateKey, of file: Download) {
         self.key = key
         self.file = file
     }

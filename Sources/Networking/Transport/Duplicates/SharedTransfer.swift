@@ -205,9 +205,10 @@ final class SharedTransfer: Sendable {
         private func own(_ answer: HTTPResponse, to request: HTTPRequest) -> HTTPResponse {
             guard !isBeginner else { return answer }
             var response = answer
-            let isElsewhere = response.request.origin != request.origin
-            response.request.options = request.options
-            if isElsewhere { response.request.options.removeSensitive() }
+            var own = answer.request.leavingCall()
+            own.options = request.options
+            own.headers = own.headers.withSources(of: request.headers)
+            response.request = own.inCall(of: request).leavingOrigin(of: request)
             return response
         }
 
@@ -215,7 +216,7 @@ final class SharedTransfer: Sendable {
         /// retains the frame of that function.
         @inline(never)
         private func left(with error: any Error, _ request: HTTPRequest) -> any Error {
-            transfer.detach(waiter, leaving: CallScope.currentPermit)
+            transfer.detach(waiter, leaving: request.parts.transfer?.permit)
             return (error as? NetworkError)?.completed(request: request, response: nil) ?? error
         }
     }

@@ -1,13 +1,16 @@
 import Foundation
 
 extension HTTPRequest {
+    /// The meter that counts the bytes of the call, for transports; nil if the bytes are not observed.
+    public var progress: ProgressMeter? { parts.transfer?.meter }
+
     /// Opens the body to send the request once. If the call has a ``ProgressMeter``, the reader reports the bytes to
     /// the meter. Open bodies with this method in a custom transport.
     ///
     /// - Throws: The error of the encoding or of the source.
     public func openBody() throws -> any HTTPBody.Reader {
         let reader = try body.open()
-        guard let meter = self[option: ProgressOption.self], !body.isEmpty else { return reader }
+        guard let meter = progress, !body.isEmpty else { return reader }
         meter.beginUpload(total: body.length)
         return MeteredBodyReader(reader, meter)
     }
@@ -17,7 +20,7 @@ extension HTTPResponse {
     /// Returns the response. If the call has a ``ProgressMeter`` and the status is a success, the body of the response
     /// reports its bytes to the meter.
     func metered() -> HTTPResponse {
-        guard let meter = request[option: ProgressOption.self], status.isSuccessful else { return self }
+        guard let meter = request.progress, status.isSuccessful else { return self }
         switch content {
         case .data(let data):
             meter.beginDownload(at: Int64(data.count), of: Int64(data.count))

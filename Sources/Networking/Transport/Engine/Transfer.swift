@@ -72,7 +72,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     func receiveHead(_ head: ResponseHead, timing: @autoclosure () -> HTTPResponse.Timing) {
         guard !head.status.isInformational else { return }
         self.head = head
-        request[option: RequestWatch.self]?.tell(.head(head.status, head.headers))
+        request.parts.transfer?.report(.head(head.status, head.headers))
         guard pipe != nil else { return count(head) }
         self.timing = timing()
         self.timing.total = nil  // the body has not been received yet
@@ -80,7 +80,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     }
 
     private func count(_ head: ResponseHead) {
-        guard let meter = request[option: ProgressOption.self], head.status.isSuccessful else { return }
+        guard let meter = request.parts.transfer?.meter, head.status.isSuccessful else { return }
         self.meter = meter
         meter.beginDownload(
             of: head.headers.contains(.contentEncoding) ? nil : head.headers.contentLength.map(Int64.init))

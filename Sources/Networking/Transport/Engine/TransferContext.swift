@@ -1,3 +1,90 @@
+/// How a transfer talks to the call that it belongs to. It is the part of a request that the engines and the transports
+/// around them use. Each call has one; a request that is sent without a call has none.
+///
+/// A transfer that outlives its call, such as a validation in the background, has a context of its own.
+package final class TransferContext: HTTPRequest.Part, CallPermit {
+    /// Receives the events of the transfer, on the thread that reports them; nil if nobody observes the call.
+    private let events: (@Sendable (RequestSignal) -> Void)?
+    /// Counts the bytes of the call; nil if they are not observed.
+    let meter: ProgressMeter?
+    /// Pauses the call; nil if it cannot be paused.
+    let pause: PauseGate?
+    /// Whether the body of the response is written into a file.
+    let isDownload: Bool
+    /// Whether the session of the call considers a response a refusal of its token.
+    private let refuses: (@Sendable (HTTPResponse) -> Bool)?
+    private let held: Locked<(any TransferPermit)?>
+
+    init(
+        events: (@Sendable (RequestSignal) -> Void)? = nil, meter: ProgressMeter? = nil, pause: PauseGate? = nil,
+        isDownload: Bool = false, permit: (any TransferPermit)? = nil,
+        refuses: (@Sendable (HTTPResponse) -> Bool)? = nil
+    ) {
+        self.events = events
+        self.meter = meter
+        self.pause = pause
+        self.isDownload = isDownload
+        self.refuses = refuses
+        held = Locked(permit)
+    }
+
+    /// The call is the same at every origin.
+    package var outsideOrigin: TransferContext? { self }
+    package var outsideCall: TransferContext? { nil }
+    package var identity: [String] { [] }
+
+    /// The permit of the attempt in progress; nil if it needs none, or has returned it.
+    var permit: (any TransferPermit)? {
+        get { held.withLock { $0 } }
+        set { held.withLock { $0 = newValue } }
+    }
+
+    package var isHeld: Bool { permit?.isHeld ?? false }
+
+    /// Reports an event of the transfer.
+    func report(_ signal: @autoclosure () -> RequestSignal) { events?(signal()) }
+
+    /// Returns whether the session of the call considers a response a refusal of its token.
+    func isRefusal(_ response: HTTPResponse) -> Bool { refuses?(response) ?? false }
+
+    /// Returns the context of a transfer that continues after this call: it takes over the permit, and its responses
+    /// are refusals if they are refusals of the call. `request` is the request of the call.
+    func continued(for request: HTTPRequest) -> TransferContext {
+        TransferContext(permit: permit?.handOver(), refuses: { $0.inCall(of: request).isRefusal })
+    }
+}
+
+extension HTTPRequest.Parts {
+    /// The context of the request's call; nil if the request does not belong to a call.
+    var transfer: TransferContext? { self[TransferContext.self] }
+}
+
+extension HTTPRequest {
+    /// Makes the request a request of a call.
+    mutating func belong(to context: TransferContext) { parts[TransferContext.self] = context }
+}
+
+extension HTTPResponse {
+    /// Whether the session of the call considers the response a refusal of its token. The session decides once; the
+    /// response keeps the decision. False for a response that does not belong to a call.
+    var isRefusal: Bool { knownRefusal ?? request.parts.transfer?.isRefusal(self) ?? false }
+
+    /// Returns the response with the decision of its session.
+    func decidingRefusal() -> HTTPResponse {
+        guard knownRefusal == nil else { return self }
+        var response = self
+        response.knownRefusal = isRefusal
+        return response
+    }
+
+    /// Returns the response as a response to a request of the call of another request.
+    func inCall(of request: HTTPRequest) -> HTTPResponse {
+        var response = self
+        response.request = response.request.inCall(of: request)
+        return response
+    }
+}
+
 /// An event of a request that the code below the pipeline reports: the engines, the transport that follows redirects,
 /// and the error handlers that wait.
 enum RequestSignal: Sendable {
@@ -11,19 +98,6 @@ enum RequestSignal: Sendable {
     case waiting(RequestWait)
 }
 
-/// The receiver of a request's signals; nil if the call has no observers.
-struct RequestWatch: HTTPRequest.Option, Sendable {
-    static var defaultValue: RequestWatch? { nil }
-
-    /// Receives a signal, on the thread that reports it.
-    let tell: @Sendable (RequestSignal) -> Void
-
-    /// Creates a watch that calls a closure.
-    init(_ tell: @escaping @Sendable (RequestSignal) -> Void) {
-        self.tell = tell
-    }
-}
-
 /// The permit of the call that a transfer belongs to.
 protocol TransferPermit: CallPermit {
     /// Releases the permit, unless it has been released already.
@@ -34,9 +108,4 @@ protocol TransferPermit: CallPermit {
     ///
     /// - Returns: The permit of the transfer; nil if the permit has already been released.
     func handOver() -> (any TransferPermit)?
-}
-
-extension CallScope {
-    /// The permit of the call that the current task runs in.
-    static var currentPermit: (any TransferPermit)? { current?.permit as? any TransferPermit }
 }

@@ -35,17 +35,8 @@ enum Redirect {
         } else if !request.body.isReplayable {
             throw Redirect.refusal("the body cannot be sent a second time", response)
         }
-        if next.origin != request.origin {
-            next.headers.removeAll {
-                $0.isSensitive || !$0.name.mayLeaveOrigin || Redirect.originFields.contains($0.name)
-            }
-            next.options.removeSensitive()
-        }
-        self = .follow(next)
+        self = .follow(next.leavingOrigin(of: request))
     }
-
-    /// The fields that are meant for the original server. They are removed in addition to credentials.
-    private static let originFields: Set<HTTPHeader.Name> = [.host, .traceparent, .tracestate]
 
     private static let contentFields: Set<HTTPHeader.Name> = [
         .contentType, .contentEncoding, .contentLanguage, .contentLocation, "Content-MD5", "Digest", "Content-Digest",

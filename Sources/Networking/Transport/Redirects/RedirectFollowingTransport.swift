@@ -63,7 +63,7 @@ package struct RedirectFollowingTransport: Transport {
                 .tooManyRedirects, reason: "there were more than \(limit) redirects", request: response.request,
                 response: response)
         }
-        response.request[option: RequestWatch.self]?.tell(.redirected(response.withoutStream, to: next))
+        response.request.parts.transfer?.report(.redirected(response.withoutStream, to: next))
         return next
     }
 }

@@ -105,7 +105,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock; only the
 
     /// The meter that counts the bytes that Foundation sends. The bytes of a stream are counted when they are read.
     private var meter: ProgressMeter? {
-        if case .stream = upload { nil } else { transfer.request[option: ProgressOption.self] }
+        if case .stream = upload { nil } else { transfer.request.progress }
     }
 
     /// Records that Foundation waits for a network, which does not count as idle time.

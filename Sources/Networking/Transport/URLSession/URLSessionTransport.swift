@@ -142,7 +142,7 @@ public final class URLSessionTransport: Transport {
             }
             let running = RunningTask(
                 request, sending: upload, of: spooled, delivering: delivery, limits: limits, on: .current, queue: queue)
-            request[option: RequestWatch.self]?.tell(.sent(request))
+            request.parts.transfer?.report(.sent(request))
             try start(running, message)
             do {
                 return try await running.transfer.response()
@@ -198,7 +198,7 @@ public final class URLSessionTransport: Transport {
         message.httpMethod = request.method.rawValue
         // The library has its own timers: Foundation's timers include waiting times, and count only whole seconds.
         message.timeoutInterval = 7 * 86_400
-        message.restrict(to: request[option: NetworkAccessOption.self] ?? .all)
+        message.restrict(to: request.networkAccess ?? .all)
         for field in request.allHeaders { message.addValue(field.value, forHTTPHeaderField: field.name.rawValue) }
         guard request.body.length != 0 else { return message }
         guard request.method != .get else {

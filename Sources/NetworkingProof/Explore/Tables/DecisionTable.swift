@@ -40,7 +40,7 @@ struct AskedFields: Sendable {
         var request = HTTPRequest(.get, url)
         if !directives.isEmpty { request.headers[.cacheControl] = directives.joined(separator: ", ") }
         if noCache == .pragma { request.headers["Pragma"] = "no-cache" }
-        if isAwaiting { request[option: AwaitingValidationOption.self] = true }
+        if isAwaiting { request.parts.orderValidation() }
         return CacheRequest(request, rule, .buffered(limit: 1_000))
     }
 

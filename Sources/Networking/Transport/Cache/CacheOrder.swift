@@ -1,0 +1,65 @@
+/// What a call orders from the cache. It is the part of a request that belongs to the cache.
+struct CacheOrder: HTTPRequest.Order {
+    /// How the call uses the cache; nil means ``ResponseCache/Rule/fresh``.
+    fileprivate(set) var rule: ResponseCache.Rule?
+    /// Whether the caller waits for the validation of a stale response, instead of using the stale response meanwhile.
+    fileprivate(set) var awaitsValidation = false
+    /// The error that prevents the request from being sent. The call fails with it unless a stored response can be used.
+    fileprivate(set) var unsent: NetworkError?
+    /// In the request of a stale response that replaces the outcome of the request: that outcome.
+    fileprivate(set) var replaced: Result<HTTPResponse, any Error>?
+
+    /// The cache does not handle the responses of other servers differently.
+    var outsideOrigin: CacheOrder? { self }
+
+    /// Its rule.
+    var outsideCall: CacheOrder? {
+        var left = CacheOrder()
+        left.rule = rule
+        return rule == nil ? nil : left
+    }
+
+    /// The permitted sources of the response: a call that permits only the network must not share a stored response.
+    var identity: [String] {
+        var sources: [String] = []
+        if let rule, rule != .fresh { sources.append("caching: \(rule)") }
+        if awaitsValidation { sources.append("caching: awaits the validation") }
+        if unsent != nil { sources.append("caching: not sent") }
+        return sources
+    }
+
+    func over(_ base: CacheOrder) -> CacheOrder {
+        var order = self
+        order.rule = rule ?? base.rule
+        order.awaitsValidation = awaitsValidation || base.awaitsValidation
+        return order
+    }
+}
+
+extension HTTPRequest.Parts {
+    var cache: CacheOrder { self[order: CacheOrder.self] }
+
+    /// Sets how the call uses the cache; nil means that the settings of the next level apply.
+    mutating func order(caching rule: ResponseCache.Rule?) { self[order: CacheOrder.self].rule = rule }
+
+    /// Makes the caller wait for the validation of a stale response.
+    package mutating func orderValidation() { self[order: CacheOrder.self].awaitsValidation = true }
+}
+
+extension HTTPRequest {
+    /// Lets the cache respond to a request that cannot be sent now. If the cache may not respond, the request fails
+    /// with the error.
+    mutating func mustNotBeSent(because error: NetworkError) { parts[order: CacheOrder.self].unsent = error }
+}
+
+extension HTTPResponse {
+    /// If this response is a stale stored response that replaces the outcome of its request: that outcome.
+    var replaced: Result<HTTPResponse, any Error>? { request.parts.cache.replaced }
+
+    /// Returns a stale stored response that replaces an outcome.
+    func replacing(_ outcome: Result<HTTPResponse, any Error>) -> HTTPResponse {
+        var response = self
+        response.request.parts[order: CacheOrder.self].replaced = outcome
+        return response
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+/// Nothing but the declaration of ``Tenth`` says what happens to it.
+@Suite("A part that is added to the library later", .timeLimit(.minutes(1)))
+struct TenthPartTests {
+    /// A tenth part, of which nothing is left at the borders that it names.
+    private struct Tenth: HTTPRequest.Part {
+        var value: String
+        var leavesOrigin: Bool
+        var leavesCall: Bool
+        var outsideOrigin: Tenth? { leavesOrigin ? self : nil }
+        var outsideCall: Tenth? { leavesCall ? self : nil }
+        var identity: [String] { [value] }
+    }
+
+    private let clock = ManualClock()
+    private let stub = StubTransport()
+
+    /// A service whose adapter gives each request the part, unless it has one.
+    private func service(
+        leavesOrigin: Bool = true, leavesCall: Bool = true, _ configure: (inout NetworkConfiguration) -> Void = { _ in }
+    ) -> NetworkService {
+        NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.clock = clock.networkClock
+            $0.requestAdaptingService = RequestAdaptingService([
+                ClosureAdapter { request, _ in
+                    guard !request.isForeign else { return }
+                    let value = request.headers["X-Value"] ?? "a"
+                    request.parts[Tenth.self] = Tenth(
+                        value: value, leavesOrigin: leavesOrigin, leavesCall: leavesCall)
+                    request.headers.remove("X-Value")
+                }
+            ])
+            configure(&$0)
+        }
+    }
+
+    private var parts: [String?] { stub.requests.map { $0.parts[Tenth.self]?.value } }
+
+    @Test("A redirect to another origin drops or keeps it as it says", arguments: [false, true])
+    func redirect(leavesOrigin: Bool) async throws {
+        stub.on(nil, nil) {
+            $0.url.host == "b.example"
+                ? StubResponse() : StubResponse(.found, headers: [.location: "https://b.example"])
+        }
+        try await service(leavesOrigin: leavesOrigin, leavesCall: false).request(.get("x"))
+        #expect(parts == ["a", leavesOrigin ? "a" : nil])
+    }
+
+    @Test("A redirect within the origin keeps it")
+    func redirectAtHome() async throws {
+        stub.on(nil, nil, StubResponse(.found, headers: [.location: "/y"]), StubResponse())
+        try await service(leavesOrigin: false, leavesCall: false).request(.get("x"))
+        #expect(parts == ["a", "a"])
+    }
+
+    @Test("A retry at another origin drops or keeps it as it says", arguments: [false, true])
+    func retry(leavesOrigin: Bool) async throws {
+        stub.on(nil, nil) { $0.url.host == "b.example" ? StubResponse() : .status(.serviceUnavailable) }
+        let service = service(leavesOrigin: leavesOrigin, leavesCall: false) {
+            $0.errorHandlingService = ErrorHandlingService([
+                ClosureErrorHandler { failure in
+                    guard failure.attempt == 1, var request = failure.request,
+                        let url = URL(string: "https://b.example")
+                    else { return .next(failure.error) }
+                    request.url = url
+                    return .retry(with: request)
+                }
+            ])
+        }
+        try await service.request(.get("x"))
+        #expect(parts == ["a", leavesOrigin ? "a" : nil])
+    }
+
+    @Test("An adapter that changes the origin drops or keeps it as it says", arguments: [false, true])
+    func adapter(leavesOrigin: Bool) async throws {
+        stub.on(nil, nil, StubResponse())
+        let service = service(leavesOrigin: leavesOrigin, leavesCall: false) {
+            let move = ClosureAdapter { request, _ in request.url = URL(string: "https://b.example") ?? request.url }
+            $0.requestAdaptingService = RequestAdaptingService($0.requestAdaptingService.adapters + [move])
+        }
+        try await service.request(.get("x"))
+        #expect(parts == [leavesOrigin ? "a" : nil])
+    }
+
+    @Test("A response that the app keeps, an error and a report drop or keep it as it says", arguments: [false, true])
+    func kept(leavesCall: Bool) async throws {
+        let expected = leavesCall ? "a" : nil
+        stub.on(nil, "/v1/x", StubResponse(.found, headers: [.location: "y"]))
+        stub.on(nil, "/v1/y", StubResponse())
+        stub.on(nil, "/v1/z", StubResponse(.notFound))
+        let service = service(leavesCall: leavesCall)
+        let response = try await service.send(AdHocEndpoint.get("x"), as: .response)
+        for http in [response.http, response.value] + response.http.redirects {
+            #expect(http.request.parts[Tenth.self]?.value == expected && http.request.parts.transfer == nil)
+        }
+        #expect(response.report.request?.parts[Tenth.self]?.value == expected)
+        let thrown = await Fixture.failure { try await service.request(.get("z")) }
+        let error = try #require((thrown as? GeneralRequestError)?.networkCause ?? thrown as? NetworkError)
+        let attempt = try #require(error.report?.attempts.first)
+        for request in [error.request, error.response?.request, attempt.request, attempt.response?.request] {
+            #expect(request?.parts[Tenth.self]?.value == expected && request?.parts.transfer == nil)
+        }
+    }
+
+    @Test("A validation in the background drops or keeps it as it says", arguments: [false, true])
+    func revalidation(leavesCall: Bool) async throws {
+        stub.on(nil, nil, StubResponse(headers: [.cacheControl: "max-age=1, stale-while-revalidate=60"]))
+        let service = service(leavesOrigin: false, leavesCall: leavesCall) {
+            $0.cache = ResponseCache(clock: clock.networkClock)
+        }
+        try await service.request(.get("x"))
+        clock.advance(by: .seconds(10))
+        #expect(try await (service.response(.get("x")) as Response<String>).source == .cache)
+        while stub.requests.count < 2 { await Task.yield() }
+        #expect(parts == ["a", leavesCall ? "a" : nil])
+    }
+
+    @Test("Requests that differ in it are no duplicates, and a response to one of them is not stored for the other")
+    func identity() async throws {
+        let transport = ManualTransport()
+        let service = service {
+            $0.transport = transport
+            $0.duplicates = .join
+            $0.cache = ResponseCache(clock: clock.networkClock)
+        }
+        async let first: Void = service.request(AdHocEndpoint.get("x").header("X-Value", "a"))
+        async let second: Void = service.request(AdHocEndpoint.get("x").header("X-Value", "b"))
+        await transport.waitForRequests(2)
+        let third = service.task(AdHocEndpoint.get("x").header("X-Value", "a"), as: .void)
+        transport.answer()
+        transport.answer()
+        try await first
+        try await second
+        try await third.value
+        #expect(transport.count == 2)
+
+        stub.on(nil, nil, StubResponse(headers: [.cacheControl: "max-age=60"]))
+        let cached = self.service { $0.cache = ResponseCache(clock: clock.networkClock) }
+        for value in ["a", "b", "a"] { try await cached.request(AdHocEndpoint.get("x").header("X-Value", value)) }
+        #expect(stub.requests.count == 2)
+    }
+}
