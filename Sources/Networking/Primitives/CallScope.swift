@@ -17,8 +17,8 @@ package final class CallScope: Endable {
         var phase = Phase.open
         var waits = Few<any Endable>()
         var timer: ScheduledAction?
-        /// The permit of the attempt that is in progress.
-        var permit: (any CallPermit)?
+        /// The admission of the attempt that is in progress.
+        var admission: (any CallAdmission)?
         /// Whether the call has returned.
         var isOver = false
         /// The identifier of the call. It is created at its first use.
@@ -29,7 +29,7 @@ package final class CallScope: Endable {
         mutating func leaveOpen(for next: Phase) -> State? {
             guard phase == .open else { return nil }
             let opened = self
-            self = State(phase: next, permit: permit, isOver: isOver, id: id)
+            self = State(phase: next, admission: admission, isOver: isOver, id: id)
             return opened
         }
     }
@@ -53,14 +53,14 @@ package final class CallScope: Endable {
         isAdmitted = position?.hasPermit ?? false
     }
 
-    /// The permit of the attempt that is in progress.
-    var permit: (any CallPermit)? {
-        get { state.withLock { $0.permit } }
-        set { state.withLock { $0.permit = newValue } }
+    /// The admission of the attempt that is in progress.
+    var admission: (any CallAdmission)? {
+        get { state.withLock { $0.admission } }
+        set { state.withLock { $0.admission = newValue } }
     }
 
     /// Whether calls inside this call need no further permit.
-    var hasPermit: Bool { isAdmitted || permit?.isHeld ?? false }
+    var hasPermit: Bool { isAdmitted || admission?.isHeld ?? false }
 
     /// Whether the call is part of a token refresh.
     var isPartOfRefresh: Bool { refresh?.isOpen ?? false }
@@ -209,9 +209,9 @@ package enum Interruption: Error, Equatable {
     case resetting
 }
 
-/// A permit that other calls wait for while one call holds it.
-package protocol CallPermit: AnyObject, Sendable {
-    /// Whether a call still holds the permit.
+/// The permits for which other calls wait while one call holds them.
+package protocol CallAdmission: AnyObject, Sendable {
+    /// Whether a call still holds the permits.
     var isHeld: Bool { get }
 }
 

@@ -72,18 +72,6 @@ final class CallEvents: Sendable {
         if state.withLock({ $0.take(.finished(report)) }) { deliver() }
     }
 
-    /// Reports that the call ended with a response.
-    @inline(never)
-    func finish(with outcome: RequestPipeline.Outcome) {
-        finish(outcome.record.report(on: outcome.response))
-    }
-
-    /// Reports that the call ended with an error.
-    @inline(never)
-    func finish(with error: any Error) {
-        if let failed = error as? FailedCall { finish(failed.report) }
-    }
-
     private func deliver() {
         while let (event, audience) = state.withLock({ state in state.queue.next().map { ($0, state.audience) } }) {
             audience?.observe(event)

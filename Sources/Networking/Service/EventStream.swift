@@ -76,7 +76,7 @@ struct EventStream: AsyncSequence, Sendable {
                 }
                 guard let event = try await events?.next() else { return Result(outcome: .ended) }
                 return Result(outcome: .event, event: event)
-            } catch let failed as FailedCall {
+            } catch let failed as RequestPipeline.Failure {
                 // The original error decides, because handlers may have replaced the error of the call.
                 return result(failed.error, after: failed.report.attempts.last?.error ?? failed.error)
             } catch {
@@ -112,9 +112,10 @@ struct EventStream: AsyncSequence, Sendable {
         do {
             try await CallPosition.$current.withValue(.inside(scope)) { try await client.clock.wait(for: delay) }
         } catch {
-            let pipeline = client.pipeline(endpoint, as: .void, with: settings)
-            var call = RequestCall(pipeline, in: scope)
-            throw await call.interrupted(client.errorHandlingService).error
+            let pipeline = RequestPipeline(
+                endpoint, endpoint.method, on: client, for: ResponseConverter<Void>.void.requirements,
+                with: client.resolved(settings, for: endpoint), in: scope)
+            throw await pipeline.interrupted().error
         }
     }
 }

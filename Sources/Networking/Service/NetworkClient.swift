@@ -15,7 +15,7 @@ public final class NetworkClient: Sendable {
     private let sessionError: NetworkError?
     /// Whether the session considers a response a refusal of its token; nil if there is no session.
     let refuses: (@Sendable (HTTPResponse) -> Bool)?
-    let admission: [any AdmissionPolicy]
+    let admission: Admission
     let requestAdaptingService: RequestAdaptingService
     let errorHandlingService: ErrorHandlingService
     /// The transports for duplicates, redirects, cookies and cache, then the transport of the configuration.
@@ -42,7 +42,7 @@ public final class NetworkClient: Sendable {
         } else {
             refuses = nil
         }
-        admission = configuration.admission(session)
+        admission = Admission(configuration.policies(session))
         requestAdaptingService = configuration.adapting(session)
         errorHandlingService = configuration.handling(session)
         transport = configuration.sending()
@@ -98,7 +98,8 @@ public final class NetworkClient: Sendable {
         _ endpoint: any Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings
     ) -> RequestPipeline {
         RequestPipeline(
-            endpoint, on: self, for: converter.requirements, with: resolved(settings, for: endpoint))
+            endpoint, endpoint.method, on: self, for: converter.requirements,
+            with: resolved(settings, for: endpoint))
     }
 
     /// Creates the request of an endpoint, and attaches the current session to the request.
@@ -116,13 +117,42 @@ public final class NetworkClient: Sendable {
         return request
     }
 
+    /// Runs a call in the caller's task.
+    func send<Value: Sendable>(
+        _ endpoint: any Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings
+    ) async throws -> Response<Value> {
+        try await send(endpoint, as: converter, resolved(settings, for: endpoint))
+    }
+
+    /// Runs a call in the caller's task.
+    ///
+    /// - Parameter settings: The settings of the call, which include those of the endpoint and the service.
+    func send<Value: Sendable>(
+        _ endpoint: any Endpoint, as converter: ResponseConverter<Value>, _ settings: RequestSettings
+    ) async throws -> Response<Value> {
+        let pipeline = RequestPipeline(
+            endpoint, endpoint.method, on: self, for: converter.requirements, with: settings)
+        do { return try await pipeline.runReporting(converter) } catch let failure as RequestPipeline.Failure {
+            throw failure.error
+        }
+    }
+
     /// Returns the pipeline that runs one call of a typed endpoint, and the endpoint's converter.
     func pipeline<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings
     ) -> (RequestPipeline, ResponseConverter<Call.ResponseValue>) {
+        let (resolved, converter) = resolved(settings, with: endpoint)
+        let pipeline = RequestPipeline(
+            endpoint, endpoint.method, on: self, for: converter.requirements, with: resolved)
+        return (pipeline, converter)
+    }
+
+    /// Returns the settings of one call of a typed endpoint, and the endpoint's converter.
+    func resolved<Call: TypedEndpoint>(
+        _ settings: RequestSettings, with endpoint: Call
+    ) -> (RequestSettings, ResponseConverter<Call.ResponseValue>) {
         let resolved = resolved(settings, for: endpoint)
-        let converter = endpoint.converter(decoder: resolved.decoder ?? JSONDecoder())
-        return (RequestPipeline(endpoint, on: self, for: converter.requirements, with: resolved), converter)
+        return (resolved, endpoint.converter(decoder: resolved.decoder ?? JSONDecoder()))
     }
 
     /// Returns the request of an endpoint. Only synchronous adapters have run.

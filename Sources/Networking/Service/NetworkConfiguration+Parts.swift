@@ -1,7 +1,7 @@
 // Puts the parts into the order in which they process a request.
 extension NetworkConfiguration {
     /// Returns the policies that admit a request, in the order of their stages.
-    func admission(_ session: AccessTokenSupervisor?) -> [any AdmissionPolicy] {
+    func policies(_ session: AccessTokenSupervisor?) -> [any AdmissionPolicy] {
         let own: [(any AdmissionPolicy)?] = [circuitBreaker, backoffGate, concurrencyLimit]
         let token = admissionPolicies.contains { $0 is TokenGate } ? nil : session?.gate
         let policies = own.compactMap { $0 } + admissionPolicies + [token].compactMap { $0 }

@@ -7,7 +7,7 @@ extension NetworkRequesting {
         _ endpoint: AdHocEndpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Value> {
-        try await client.pipeline(endpoint, as: converter, with: settings).run(converter)
+        try await client.send(endpoint, as: converter, with: settings)
     }
 
     /// Sends a request and returns a value, decoded by its type.
@@ -42,6 +42,6 @@ extension NetworkRequesting {
         _ endpoint: AdHocEndpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) -> RequestTask<Value> {
-        RequestTask(client.pipeline(endpoint, as: converter, with: settings), converter)
+        RequestTask(endpoint, on: client, converter, with: client.resolved(settings, for: endpoint))
     }
 }

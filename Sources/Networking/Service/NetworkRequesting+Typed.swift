@@ -17,16 +17,16 @@ extension NetworkRequesting {
     public func response<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Call.ResponseValue> {
-        let (pipeline, converter) = client.pipeline(endpoint, with: settings)
-        return try await pipeline.run(converter)
+        let (resolved, converter) = client.resolved(settings, with: endpoint)
+        return try await client.send(endpoint, as: converter, resolved)
     }
 
     /// Starts a call immediately, in a task of its own.
     public func task<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
     ) -> RequestTask<Call.ResponseValue> {
-        let (pipeline, converter) = client.pipeline(endpoint, with: settings)
-        return RequestTask(pipeline, converter)
+        let (resolved, converter) = client.resolved(settings, with: endpoint)
+        return RequestTask(endpoint, on: client, converter, with: resolved)
     }
 
     /// Returns the stored response for a call from the service's cache: see ``cachedResponse(_:as:with:)``.

@@ -42,12 +42,11 @@ extension NetworkRequesting {
     ///   - endpoint: The endpoint to call.
     ///   - converter: The converter that reads the response.
     ///   - settings: Settings for this call only. Default: no changes.
-    @inline(__always)
     public func send<Value: Sendable>(
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Value> {
-        try await client.pipeline(endpoint, as: converter, with: settings).run(converter)
+        try await client.send(endpoint, as: converter, with: settings)
     }
 
     /// Sends a request and returns the value of its response. A `String` is decoded by the charset of the response,
@@ -87,7 +86,7 @@ extension NetworkRequesting {
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) -> RequestTask<Value> {
-        RequestTask(client.pipeline(endpoint, as: converter, with: settings), converter)
+        RequestTask(endpoint, on: client, converter, with: client.resolved(settings, for: endpoint))
     }
 
     /// Returns the request of a call as it would be sent now, with everything that the endpoint, environment, settings,

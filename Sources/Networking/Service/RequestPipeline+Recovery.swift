@@ -1,44 +1,36 @@
 /// What happens after a failure: the decision about another attempt, and the error of the call.
-extension RequestCall {
+extension RequestPipeline {
     /// Lets the error handlers decide about a failed attempt.
     ///
     /// - Returns: The failure of the call; nil if the request has to be sent again.
-    mutating func recover(from error: any Error, with handling: ErrorHandlingService) async -> FailedCall? {
+    func recover(from error: any Error) async -> Failure? {
         do {
             try scope.check()
             if try await waitedWhilePaused() { return nil }
-            let (verdict, failure) = await verdict(on: error, from: handling)
+            var failure = failure(with: error)
+            end(failure.error, as: failure)
+            let verdict = await client.errorHandlingService.verdict(
+                on: &failure, isInterrupted: { scope.interruption != nil })
+            history[history.count - 1].decisions = failure.decisions
             try scope.check()
             switch verdict {
             case .fail(let error):
                 try scope.complete()
-                return failed(with: error, of: failure, handling, after: history.last?.decision)
+                return failed(with: error, of: failure, after: history.last?.decision)
             case .retry(let delay, let request):
                 if let request { replace(with: request, after: failure) }
                 if let decision = history.last?.decision { events?.report(.waiting(.retry(after: delay, decision))) }
-                try await clock.wait(for: delay)
+                try await client.clock.wait(for: delay)
                 return nil
             }
         } catch {
-            return await interrupted(handling)  // only interruptions are thrown here
+            return await interrupted()  // only interruptions are thrown here
         }
-    }
-
-    /// Returns the handlers' decision about a failed attempt, and adds the attempt with their decisions to the history.
-    private mutating func verdict(
-        on error: any Error, from handling: ErrorHandlingService
-    ) async -> (ErrorHandlingService.Verdict, RequestFailure) {
-        if let known = error as? NetworkError { attempt?.note(known) }
-        var failure = failure(with: error)
-        end(failure.error)
-        let verdict = await handling.verdict(on: &failure, isInterrupted: { scope.interruption != nil })
-        history[history.count - 1].decisions = failure.decisions
-        return (verdict, failure)
     }
 
     /// Replaces the request of the next attempts with the request of a handler. The new request belongs to the same
     /// call.
-    private mutating func replace(with request: HTTPRequest, after failure: RequestFailure) {
+    private func replace(with request: HTTPRequest, after failure: RequestFailure) {
         guard let original else { return }
         let sent = [failure.adaptedRequest, failure.request].compactMap { $0 }
         self.original = request.continuing(original, sent: sent)
@@ -47,9 +39,9 @@ extension RequestCall {
     /// Waits until a pause is over, if a pause has ended the attempt. A paused attempt does not count.
     ///
     /// - Returns: Whether a pause ended the attempt.
-    private mutating func waitedWhilePaused() async throws -> Bool {
-        guard let pause = pipeline.pause, pause.takeInterruption() else { return false }
-        attempt = nil
+    private func waitedWhilePaused() async throws -> Bool {
+        guard let pause = context.pause, pause.takeInterruption() else { return false }
+        phase = .idle
         events?.report(.waiting(.paused))
         try await pause.resumed()
         return true
@@ -57,15 +49,19 @@ extension RequestCall {
 
     /// Ends a call that was cancelled, reset or timed out by its deadline. The handlers map its error, but no retry
     /// follows.
-    mutating func interrupted(_ handling: ErrorHandlingService) async -> FailedCall {
-        attempt?.response = nil  // it is not the reason why the call ends
-        let isWaiting = attempt == nil && history.last?.decision?.delay != nil
-        if isWaiting { history[history.count - 1].decisions = [.endedWhileWaiting] }
+    func interrupted() async -> Failure {
+        // A response that was received is not the reason why the call ends.
+        if case .answered(_, let request, let sent, let begun) = phase {
+            phase = .sent(request, at: sent, begun: begun)
+        }
+        if case .idle = phase, history.last?.decision?.delay != nil {
+            history[history.count - 1].decisions = [.noRetry(because: "the call was ended while it waited")]
+        }
         var failure = failure(with: ending)
-        if attempt != nil { end(failure.error) }
-        let verdict = await handling.verdict(on: &failure, isInterrupted: { false })
-        guard case .fail(let error) = verdict else { return failed(with: failure.error, of: failure, handling) }
-        return failed(with: error, of: failure, handling)
+        if case .idle = phase {} else { end(failure.error, as: failure) }
+        let verdict = await client.errorHandlingService.verdict(on: &failure, isInterrupted: { false })
+        guard case .fail(let error) = verdict else { return failed(with: failure.error, of: failure) }
+        return failed(with: error, of: failure)
     }
 
     /// The error with which the call has to end.
@@ -76,45 +72,114 @@ extension RequestCall {
     }
 
     /// Adds the current attempt to the history as failed with an error, and reports it.
-    private mutating func end(_ error: any Error) {
-        let attempt = attempt ?? Attempt(number: history.count + 1, begun: clock.now())
-        let ended = attempt.ended(with: error, of: original, at: clock.now(), since: begun)
-        history.append(ended)
-        self.attempt = nil
-        events?.report(.attemptEnded(ended))
+    private func end(_ error: any Error, as failure: RequestFailure) {
+        let now = client.clock.now()
+        let began = phase.isIdle ? now : phase.begun
+        let attempt = RequestAttempt(
+            number: failure.attempt, request: failure.request, response: failure.response, error: error,
+            start: began - begun, queued: phase.sent.map { $0 - began }, duration: now - began,
+            tokenGeneration: failure.request?.tokenGeneration)
+        history.append(attempt)
+        phase = .idle
+        events?.report(.attemptEnded(attempt))
     }
 
     /// Creates the failure of the call: adds the number of attempts and the retry decision to the error, and maps it.
     private func failed(
-        with error: any Error, of failure: RequestFailure, _ handling: ErrorHandlingService,
-        after decision: RetryDecision? = nil
-    ) -> FailedCall {
+        with error: any Error, of failure: RequestFailure, after decision: RetryDecision? = nil
+    ) -> Failure {
         let known = error.changingCause {
             $0.attempts = max(history.count, 1)
             $0.retryDecision = decision
             $0 = $0.leavingCall()
         }
-        let error = handling.mapped(known, failure)
+        let error = client.errorHandlingService.mapped(known, failure)
         scope.refresh?.note(RefreshMark.Failure(error: error, cause: known))
         let report = CallReport(
-            of: endpoint, date: date, earlier: history, last: nil, error: error, duration: clock.now() - begun)
-        return FailedCall(error: error.changingCause { $0.attachment = report }, report: report)
+            of: endpoint, date: date, earlier: history, last: nil, error: error, duration: client.clock.now() - begun)
+        return Failure(error: error.changingCause { $0.attachment = report }, report: report)
     }
 
-    func failure(with error: any Error) -> RequestFailure {
-        let request = attempt?.sent ?? original
-        let response = attempt?.response
+    /// Returns the failure of the current attempt. Between two attempts, it is the failure of the call.
+    private func failure(with error: any Error) -> RequestFailure {
+        let known = phase.adapted == nil ? nil : error as? NetworkError
+        let response = phase.response ?? known?.response
+        // Redirects may have changed the request.
+        let request = known?.request ?? response?.request ?? phase.adapted ?? original
+        return failure(with: error, request, phase.adapted, response?.withoutStream)
+    }
+
+    private func failure(
+        with error: any Error, _ request: HTTPRequest?, _ adapted: HTTPRequest?, _ response: HTTPResponse?
+    ) -> RequestFailure {
+        let number = phase.isIdle ? max(history.count, 1) : history.count + 1
         var failure = RequestFailure(
-            endpoint: endpoint, request: request, adaptedRequest: attempt?.adapted, originalRequest: original,
-            response: response?.withoutStream, error: NetworkError.described(error, request, response?.withoutStream),
-            attempt: attempt?.number ?? max(history.count, 1), date: clock.date(), history: history)
+            endpoint: endpoint, request: request, adaptedRequest: adapted, originalRequest: original,
+            response: response, error: NetworkError.described(error, request, response), attempt: number,
+            date: client.clock.date(), history: history)
         failure.bounds = (attempts: max(settings.maximumAttempts ?? 1, 1), time: scope.deadline?.remaining)
         if let decoder = settings.decoder { failure.decoder = decoder }
         return failure
     }
+
+    /// Returns the response as the converter gets it, which may keep it: outside of the call. The errors of a stream are
+    /// mapped in the same way as the call's own errors, if they occur after the call has returned.
+    func leaving(with response: HTTPResponse) -> HTTPResponse {
+        var left = response.leavingCall()
+        guard requirements.target == .stream, case .stream(let body) = left.content else { return left }
+        // The body retains the failure and the scope, but not the call, because the call retains the observers.
+        let failure = failure(
+            with: NetworkError(.unknown), left.request, phase.adapted?.leavingCall(), left.withoutStream)
+        left.content = .stream(
+            body.mappingErrors { [failure, scope, date = client.clock.date, handling = client.errorHandlingService] in
+                guard scope.isOver else { return $0 }
+                let error = ($0 as? NetworkError)?.leavingCall() ?? $0
+                let known = NetworkError.described(error, failure.request, failure.response)
+                return handling.mapped(afterCall: failure.with(known, at: date()))
+            })
+        return left
+    }
 }
 
-extension RetryDecision {
-    fileprivate static let endedWhileWaiting = RetryDecision.noRetry(because: "the call was ended while it waited")
+extension RequestPipeline.Phase {
+    var isIdle: Bool { if case .idle = self { true } else { false } }
 
+    /// The time at which the attempt began; zero if there is no attempt.
+    var begun: Duration {
+        switch self {
+        case .idle: .zero
+        case .begun(let begun), .sent(_, _, let begun), .answered(_, _, _, let begun): begun
+        }
+    }
+
+    /// The time at which the request was handed to the transport; nil before that.
+    var sent: Duration? {
+        switch self {
+        case .idle, .begun: nil
+        case .sent(_, let sent, _), .answered(_, _, let sent, _): sent
+        }
+    }
+
+    /// The adapted request that was handed to the transport; nil before that.
+    var adapted: HTTPRequest? {
+        switch self {
+        case .idle, .begun: nil
+        case .sent(let request, _, _), .answered(_, let request, _, _): request
+        }
+    }
+
+    /// The response; nil before it was received.
+    var response: HTTPResponse? { if case .answered(let response, _, _, _) = self { response } else { nil } }
+}
+
+extension NetworkError {
+    /// Returns an error of the library with the request and the response added; returns an error of the app's code
+    /// unchanged.
+    fileprivate static func described(
+        _ error: any Error, _ request: HTTPRequest?, _ response: HTTPResponse?
+    ) -> any Error {
+        let known = NetworkError.wrapping(error)
+        guard known.kind != .unknown || error is NetworkError else { return error }
+        return known.completed(request: request, response: response)
+    }
 }

@@ -29,31 +29,32 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     let successor = Locked(Successor<Value>())
 
     /// Starts a call.
-    convenience init(_ pipeline: RequestPipeline, _ converter: ResponseConverter<Value>) {
-        let meter = pipeline.settings.progress ?? ProgressMeter(clock: pipeline.client.clock)
-        let isSafe = pipeline.method.isSafe
-        let gate = pipeline.requirements.isDownload && isSafe ? PauseGate() : nil
-        var settings = pipeline.settings
-        settings.progress = meter
-        let pipeline = RequestPipeline(
-            pipeline.endpoint, pipeline.method, on: pipeline.client, for: pipeline.requirements, with: settings,
-            pausedBy: gate)
+    ///
+    /// - Parameter settings: The settings of the call, which include those of the endpoint and the service.
+    convenience init(
+        _ endpoint: any Endpoint, on client: NetworkClient, _ converter: ResponseConverter<Value>,
+        with settings: RequestSettings
+    ) {
+        let method = endpoint.method
         let track = CallTrack(
-            meter: meter, pauseGate: gate, target: pipeline.requirements.target, isUpload: !isSafe)
-        let scope = CallScope(deadline: pipeline.deadline)
-        let events = CallEvents.of(pipeline.endpoint, on: pipeline.client, in: scope, for: track)
+            meter: settings.progress ?? ProgressMeter(clock: client.clock),
+            pauseGate: converter.requirements.isDownload && method.isSafe ? PauseGate() : nil,
+            target: converter.requirements.target, isUpload: !method.isSafe)
+        let pipeline = RequestPipeline(
+            endpoint, method, on: client, for: converter.requirements, with: settings, track: track)
+        let (scope, events) = (pipeline.scope, pipeline.events)
         // Registered before the task starts, so that a reset or a cancellation immediately afterwards finds the call.
-        pipeline.client.calls.enter(scope, pipeline.endpoint)
+        client.calls.enter(scope, endpoint)
         let settlement = Settlement<Response<Value>>()
         let callbacks = PendingCallbacks()
-        let call = Task { [pipeline] in
-            let (outcome, report) = await pipeline.ended(converter, in: scope, reporting: events)
+        let call = Task {
+            let (outcome, report) = await pipeline.ended(converter)
             track.note(.finished(report))
             settlement.settle(outcome)
             callbacks.afterwards { events?.finish(report) }
         }
         self.init(
-            of: pipeline.endpoint, track: track, callbacks: callbacks, TaskInterest(scope, endingBy: { call.cancel() }),
+            of: endpoint, track: track, callbacks: callbacks, TaskInterest(scope, endingBy: { call.cancel() }),
             settlement)
     }
 
@@ -181,15 +182,15 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
 extension RequestPipeline {
     /// Runs the call, and returns its outcome and its report.
     fileprivate func ended<Value>(
-        _ converter: ResponseConverter<Value>, in scope: CallScope, reporting events: CallEvents?
+        _ converter: ResponseConverter<Value>
     ) async -> (Result<Response<Value>, any Error>, CallReport) {
         do {
-            let response = try await run(converter, in: scope, reporting: events)
+            let response = try await run(converter)
             return (.success(response), response.report)
         } catch {
-            let failed = error as? FailedCall
-            let report = failed?.report ?? CallReport(of: endpoint, last: nil, error: error, duration: .zero)
-            return (.failure(failed?.error ?? error), report)
+            let failure = error as? Failure
+            let report = failure?.report ?? CallReport(of: endpoint, last: nil, error: error, duration: .zero)
+            return (.failure(failure?.error ?? error), report)
         }
     }
 }

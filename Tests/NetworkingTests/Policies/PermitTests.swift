@@ -14,18 +14,103 @@ struct PermitTests {
         return request
     }
 
-    @Test("A permit is released only once, even if `release` is called several times")
+    @Test("Permits are returned only once, even if a transfer that got them returns them, too")
     func givenBackOnce() async throws {
-        let limit = ConcurrencyLimit(2)
-        let request = try request()
-        let permit = try await Permit.enter([limit], request, for: UserEndpoint.open)
-        let other = try await Permit.enter([limit], request, for: UserEndpoint.open)
-        permit.release(after: nil)
-        permit.release(after: nil)
-        permit.release(.notSent)
-        #expect(limit.activeCount == 1)
-        other.release(after: nil)
+        let admission = Admission([ConcurrencyLimit(2)])
+        let limit = try #require(admission.policies.first as? ConcurrencyLimit)
+        let (context, request) = (TransferContext(), try request())
+        let admitted = try await admission.enter(request, for: UserEndpoint.open)
+        let other = try await admission.enter(request, for: UserEndpoint.open)
+        admitted.lend(to: context)
+        #expect(context.isHeld)
+        context.admission?.end(after: nil)
+        context.admission?.end(after: nil)
+        admitted.end(.notSent)
+        #expect(limit.activeCount == 1 && !context.isHeld)
+        other.end(.notSent)
         #expect(limit.activeCount == 0)
+    }
+
+    /// Records how attempts end.
+    private struct OutcomePolicy: AdmissionPolicy {
+        let outcomes = Box<[String]>([])
+
+        func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? { AdmissionPermit() }
+        func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async -> AdmissionPermit { AdmissionPermit() }
+
+        func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
+            let text =
+                switch outcome {
+                case .responded(let response): "\(response.status.code)"
+                case .failed(let error as NetworkError): error.reason ?? "\(error.kind)"
+                case .failed(let error): "\(type(of: error))"
+                case .notSent: "not sent"
+                }
+            outcomes.change { $0.append(text) }
+        }
+    }
+
+    @Test("If a path drops its permits, the attempt ends as cancelled")
+    func dropped() async throws {
+        let policy = OutcomePolicy()
+        do {
+            let admitted = try await Admission([policy]).enter(try request(), for: UserEndpoint.open)
+            _ = consume admitted
+        }
+        #expect(policy.outcomes.value == ["the permits of the attempt were dropped"])
+    }
+
+    @Test("However a call ends, no path of the pipeline drops its permits, and each attempt ends once")
+    func neverDropped() async throws {
+        struct Fault: Error {}
+        let policy = OutcomePolicy()
+        let stub = StubTransport()
+        stub.on(nil, "/v1/fine", .text("fine"))
+        stub.on(nil, "/v1/failing", .failure(.cannotConnect))
+        stub.on(nil, "/v1/missing", .status(.notFound))
+        stub.on(nil, "/v1/long", .text(String(repeating: "x", count: 100)))
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.admissionPolicies = [policy]
+            $0.duplicates = .join
+            $0.cache = ResponseCache(clock: Fixture.stillClock)
+            $0.retry = RetryPolicy(retries: 1)
+            $0.requestAdaptingService = RequestAdaptingService([
+                ClosureAdapter { request, _ in
+                    if request.headers.contains("X-Fault") { throw Fault() }
+                    if request.headers.contains("X-Wait") { try await withCallCancellation { await Task.yield() } }
+                }
+            ])
+        }
+        func outcomes(_ call: @escaping @Sendable () async throws -> Void) async -> [String] {
+            policy.outcomes.change { $0 = [] }
+            _ = await Fixture.failure(call)
+            return policy.outcomes.value
+        }
+        let folder = try TemporaryFolder()
+        #expect(await outcomes { try await service.request(.get("fine")) } == ["200"])
+        #expect(await outcomes { try await service.request(.get("missing")) } == ["404"])
+        #expect(await outcomes { try await service.request(.get("failing")) } == ["cannotConnect", "cannotConnect"])
+        #expect(
+            await outcomes { try await service.request(AdHocEndpoint.get("fine").header("X-Fault", "1")) } == [
+                "not sent"
+            ])
+        #expect(await outcomes { let _: Int = try await service.request(.get("fine")) } == ["200"])
+        let small = RequestSettings { $0.maximumResponseSize = 10 }
+        #expect(await outcomes { try await service.request(.get("long"), with: small) }.count == 1)
+        let file = folder.url.appendingPathComponent("file")
+        let download = ResponseConverter<URL>.file(at: file)
+        #expect(await outcomes { _ = try await service.request(AdHocEndpoint.get("fine"), as: download) } == ["200"])
+        #expect(await outcomes { _ = try await service.request(AdHocEndpoint.get("fine"), as: download) }.count == 1)
+        #expect(await outcomes { _ = try await service.request(AdHocEndpoint.get("fine"), as: .stream) } == ["200"])
+        let cached = RequestSettings { $0.caching = .only }
+        #expect(await outcomes { try await service.request(.get("none"), with: cached) } == [])
+        let cancelled = await outcomes {
+            let task = service.task(AdHocEndpoint.get("fine").header("X-Wait", "1"), as: .void)
+            task.cancel()
+            try await task.value
+        }
+        #expect(!cancelled.contains { $0.contains("dropped") })
     }
 
     @Test("Policies are entered in the order of their stages and left in reverse order, regardless of their list order")
@@ -68,8 +153,8 @@ struct PermitTests {
         let log = Box<[String]>([])
         let open = LoggingPolicy("open", log)
         let gate = LoggingPolicy("gate", log, isOpen: false)
-        let permit = try await Permit.enter([open, gate], try request(), for: UserEndpoint.open)
-        permit.release(.notSent)
+        let admitted = try await Admission([open, gate]).enter(try request(), for: UserEndpoint.open)
+        admitted.end(.notSent)
         #expect(
             log.value == [
                 "open in", "gate not now", "open out", "gate awaited", "open in", "gate out", "open out",
@@ -80,24 +165,12 @@ struct PermitTests {
     func manyPolicies(closed: Int) async throws {
         let log = Box<[String]>([])
         let policies = (0..<7).map { LoggingPolicy("\($0)", log, isOpen: $0 != closed) }
-        let permit = try await Permit.enter(policies, try request(), for: UserEndpoint.open)
-        #expect(permit.isHeld)
-        permit.release(.notSent)
-        #expect(!permit.isHeld)
+        let admitted = try await Admission(policies).enter(try request(), for: UserEndpoint.open)
+        admitted.end(.notSent)
         let (before, others) = (0..<closed, (0..<7).filter { $0 != closed })
         let first = before.map { "\($0) in" } + ["\(closed) not now"] + before.reversed().map { "\($0) out" }
         let second = ["\(closed) awaited"] + others.map { "\($0) in" } + (0..<7).reversed().map { "\($0) out" }
         #expect(log.value == first + second)
-    }
-
-    @Test("A permit that is dropped releases the permits of its policies")
-    func dropped() async throws {
-        let limit = ConcurrencyLimit(1)
-        do {
-            let permit = try await Permit.enter([limit], try request(), for: UserEndpoint.open)
-            _ = consume permit
-        }
-        #expect(limit.activeCount == 0)
     }
 
     @Test("A policy that throws ends the call, and the earlier permits are released")

@@ -19,9 +19,9 @@ struct ReservationTests {
         var rounds = 0
         let request = try self.request()
         while isRunning() {
-            let permit = try await Permit.enter(policies, request, for: UserEndpoint.open)
+            let admitted = try await Admission(policies).enter(request, for: UserEndpoint.open)
             await Task.yield()
-            permit.release(.notSent)
+            admitted.end(.notSent)
             rounds += 1
         }
         return rounds
@@ -54,9 +54,9 @@ struct ReservationTests {
             for _ in 0..<20 {
                 let request = try self.request()
                 group.addTask {
-                    let permit = try await Permit.enter([first, second], request, for: UserEndpoint.open)
+                    let admitted = try await Admission([first, second]).enter(request, for: UserEndpoint.open)
                     await Task.yield()
-                    permit.release(.notSent)
+                    admitted.end(.notSent)
                     left.change { $0 -= 1 }
                     return 0
                 }
@@ -112,11 +112,11 @@ struct ReservationTests {
                         var policies: [any AdmissionPolicy] = isGated ? [gate] : []
                         for limit in own { policies.append(limit) }
                         let begun = calls.value.ended
-                        let permit = try await Permit.enter(policies, request, for: UserEndpoint.open)
+                        let admitted = try await Admission(policies).enter(request, for: UserEndpoint.open)
                         calls.change { $0.mostOvertaken = max($0.mostOvertaken, $0.ended - begun) }
                         for _ in 0..<Int.random(in: 0...2, using: &random) { await Task.yield() }
                         calls.change { $0.ended += 1 }
-                        permit.release(.notSent)
+                        admitted.end(.notSent)
                     }
                 }
             }
@@ -135,7 +135,7 @@ struct ReservationTests {
         var permits: [Int] = []
         for full in limits {
             let permit = try #require(full.tryEnter(request, for: UserEndpoint.open))
-            let waiting = Task { try await Permit.enter(policies, request, for: UserEndpoint.open) }
+            let waiting = Task { try await Admission(policies).enter(request, for: UserEndpoint.open).end(.notSent) }
             while full.waiterCount == 0 { await Task.yield() }
             permits.append(limits.map(\.activeCount).reduce(0, +))
             waiting.cancel()

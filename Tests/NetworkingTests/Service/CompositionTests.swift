@@ -84,7 +84,7 @@ struct CompositionTests {
             $0.circuitBreaker = CircuitBreaker()
         }
         #expect(
-            client.admission.map { "\(type(of: $0))" }
+            client.admission.policies.map { "\(type(of: $0))" }
                 == ["CircuitBreaker", "BackoffGate", "Own", "ConcurrencyLimit", "TokenGate"])
         #expect(
             client.errorHandlingService.handlers.map { "\(type(of: $0))" }
@@ -106,8 +106,8 @@ struct CompositionTests {
     @Test("By default there are a back-off gate and a limit of 64, but no retries, cookies or duplicate handling")
     func outOfTheBox() async throws {
         let client = NetworkService().client
-        #expect(client.admission.map { "\(type(of: $0))" } == ["BackoffGate", "ConcurrencyLimit"])
-        #expect((client.admission.last as? ConcurrencyLimit)?.limit == 64)
+        #expect(client.admission.policies.map { "\(type(of: $0))" } == ["BackoffGate", "ConcurrencyLimit"])
+        #expect((client.admission.policies.last as? ConcurrencyLimit)?.limit == 64)
         let stub = StubTransport { _ in .down }
         let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         _ = await Fixture.failure { try await service.request(Item()) }
@@ -158,12 +158,12 @@ struct CompositionTests {
         }
         #expect(client.errorHandlingService.handlers.map { "\(type(of: $0))" } == handlers)
         #expect(client.requestAdaptingService.adapters.last is TokenRequestAdapter)
-        #expect(client.admission.last is TokenGate)
+        #expect(client.admission.policies.last is TokenGate)
         let whole = NetworkClient(environment: Fixture.environment, authorizedBy: session) {
             $0.admissionPolicies = [session.gate]
             $0.requestAdaptingService = RequestAdaptingService([session.adapter])
         }
-        #expect(whole.admission.filter { $0 is TokenGate }.count == 1)
+        #expect(whole.admission.policies.filter { $0 is TokenGate }.count == 1)
         #expect(whole.requestAdaptingService.adapters.count == 1)
     }
 
@@ -220,7 +220,7 @@ struct CompositionTests {
         ]
         #expect(services.map(\.tag) == ["a", "b", "c", "d"])
         for service in services {
-            #expect(service.client.admission.count == 2)
+            #expect(service.client.admission.policies.count == 2)
             #expect(service.client.errorHandlingService.handlers.last is GeneralErrorHandler)
         }
     }

@@ -55,8 +55,8 @@ struct DerivedServiceTests {
         let configuration = NetworkConfiguration(environment: Fixture.environment)
         let identities = (0..<2).map { _ in
             let client = NetworkClient(configuration: configuration)
-            let limit = client.admission.compactMap { $0 as? ConcurrencyLimit }.first
-            let gate = client.admission.compactMap { $0 as? BackoffGate }.first
+            let limit = client.admission.policies.compactMap { $0 as? ConcurrencyLimit }.first
+            let gate = client.admission.policies.compactMap { $0 as? BackoffGate }.first
             return [limit.map(ObjectIdentifier.init), gate.map(ObjectIdentifier.init)]
         }
         #expect(identities[0] == identities[1])

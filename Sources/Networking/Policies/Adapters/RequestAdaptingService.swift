@@ -4,14 +4,11 @@ public struct RequestAdaptingService: Sendable {
     public let adapters: [any RequestAdapter]
     /// For each adapter: the same adapter if it never waits, otherwise nil.
     private let synchronous: [(any SynchronousRequestAdapter)?]
-    /// Whether no adapter waits.
-    private let isSynchronous: Bool
 
     /// Creates a service from adapters. Without adapters, requests are sent as their endpoints describe them.
     public init(_ adapters: [any RequestAdapter] = []) {
         self.adapters = adapters
         synchronous = adapters.map { $0 as? any SynchronousRequestAdapter }
-        isSynchronous = !synchronous.contains { $0 == nil }
     }
 
     /// Runs every adapter on the request.
@@ -29,17 +26,6 @@ public struct RequestAdaptingService: Sendable {
                 try CallScope.check()
             }
         }
-    }
-
-    /// Runs every adapter on the request, if none of them waits.
-    ///
-    /// Not inlined, so that its variables need no memory while the call waits for its response.
-    ///
-    /// - Returns: False if an adapter waits. In this case, no adapter has run.
-    @inline(never)
-    func adaptWithoutWaiting(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws -> Bool {
-        if isSynchronous { try adaptNow(&request, for: endpoint) }
-        return isSynchronous
     }
 
     /// Runs the adapters that never wait, and skips the other adapters.

@@ -1,89 +1,32 @@
-/// The permits of every policy of a service, acquired together and released exactly once.
+/// The policies that admit the requests of a service.
 ///
-/// The scope of the call contains the permit. A transport can therefore release the permit early, if it makes the call
-/// wait for the transfer of another call.
-package final class Permit: TransferPermit {
-    fileprivate struct Holding: Sendable {
-        var permits = AdmissionPermits()
-        /// The policies of the permits. Empty after the permits have been released, because a stored response may
-        /// retain its request's permit.
-        var policies: [any AdmissionPolicy] = []
+/// A request enters all policies at once. While it waits for a policy that is not a limit, it holds no permit.
+package struct Admission: Sendable {
+    /// The policies, in the order in which requests enter them.
+    package let policies: [any AdmissionPolicy]
 
-        var isEmpty: Bool { policies.isEmpty }
+    package init(_ policies: [any AdmissionPolicy]) {
+        self.policies = policies
     }
 
-    private let holding: Locked<Holding>
-
-    /// The permit of a request that enters no policy.
-    static var none: Permit { Permit(Holding()) }
-
-    package var isHeld: Bool { holding.withLock { !$0.isEmpty } }
-
-    fileprivate init(_ holding: Holding) {
-        self.holding = Locked(holding)
-    }
-
-    /// Enters every policy. While the request waits for a policy that is not a limit, it holds no permit. The request
-    /// waits for limits in a fixed order, and keeps the permits of limits that it already has. A request of a token
-    /// refresh enters no policy.
+    /// Enters every policy. Waits for limits in a fixed order, and keeps the permits of limits that the request already
+    /// has. A request of a token refresh enters no policy.
     ///
     /// - Parameter noteWait: Called with each policy that the request must wait for.
-    package static func enter(
-        _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint,
-        noteWait: (any AdmissionPolicy) -> Void = { _ in }
-    ) async throws -> Permit {
-        switch try ask(policies, request, for: endpoint) {
-        case .granted(let permit): return permit
-        case .refused(let index): return try await wait(for: index, of: policies, request, for: endpoint, noteWait)
-        }
-    }
-
-    /// The decision of the policies about a request that does not wait.
-    enum Decision {
-        case granted(Permit)
-        /// The policy at this index refused the request, which has to wait.
-        case refused(by: Int)
-    }
-
-    /// Enters every policy as ``enter(_:_:for:noteWait:)`` does, but does not wait. Few calls have to wait, and the
-    /// other calls need no asynchronous function.
-    ///
-    /// Not inlined, so that its variables need no memory while the call waits for its response.
-    @inline(never)
-    static func ask(
-        _ policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint
-    ) throws -> Decision {
-        guard request.admission != .refresh else { return .granted(.none) }
-        var permits = AdmissionPermits()
-        if let index = try permits.enter(policies, request, for: endpoint) {
-            return .refused(by: index)
-        }
-        return .granted(Permit(Holding(permits: permits, policies: policies)))
-    }
-
-    /// Waits until every policy has been entered, after one of them has refused the request.
-    ///
-    /// Not inlined, so that a call that does not wait here needs no memory for it.
-    ///
-    /// - Parameters:
-    ///   - index: The index of the policy that refused the request.
-    ///   - noteWait: Called with each policy that the request must wait for.
-    @inline(never)
-    static func wait(
-        for index: Int, of policies: [any AdmissionPolicy], _ request: HTTPRequest, for endpoint: any Endpoint,
-        _ noteWait: (any AdmissionPolicy) -> Void
-    ) async throws -> Permit {
-        var entry = Entry(policies: policies, request: request, endpoint: endpoint)
-        var next: Int? = index
-        while let refusing = next {
-            if policies[refusing].admissionStage == .limit {
+    /// - Throws: The error of a policy, or the interruption of the call.
+    package func enter(
+        _ request: HTTPRequest, for endpoint: any Endpoint, noteWait: (any AdmissionPolicy) -> Void = { _ in }
+    ) async throws -> Admitted {
+        guard request.admission != .refresh else { return Admitted() }
+        var entry = Entry(policies, request, endpoint)
+        while let index = try entry.enterAll() {
+            if policies[index].admissionStage == .limit {
                 try await entry.reserve(noteWait)
             } else {
-                try await entry.wait(for: refusing, noteWait)
+                try await entry.wait(for: index, noteWait)
             }
-            next = try entry.permits.enter(policies, entry.request, for: endpoint)
         }
-        return Permit(Holding(permits: entry.permits, policies: policies))
+        return Admitted(Admitted.Slots(policies, entry.permits))
     }
 
     /// A request that enters policies and waits for them.
@@ -91,7 +34,35 @@ package final class Permit: TransferPermit {
         let policies: [any AdmissionPolicy]
         var request: HTTPRequest
         let endpoint: any Endpoint
-        var permits = AdmissionPermits()
+        /// The permits of the policies that have been entered.
+        var permits: [AdmissionPermit?]
+
+        init(_ policies: [any AdmissionPolicy], _ request: HTTPRequest, _ endpoint: any Endpoint) {
+            self.policies = policies
+            self.request = request
+            self.endpoint = endpoint
+            permits = Array(repeating: nil, count: policies.count)
+        }
+
+        /// Enters the policies that have not been entered yet, without waiting. If a policy refuses the request or
+        /// throws an error, every permit is returned to its policy.
+        ///
+        /// - Returns: The index of the policy that refused the request; nil if all policies have been entered.
+        mutating func enterAll() throws -> Int? {
+            do {
+                for index in policies.indices where permits[index] == nil {
+                    guard let permit = try policies[index].tryEnter(request, for: endpoint) else {
+                        policies.leave(&permits, .notSent)
+                        return index
+                    }
+                    permits[index] = permit
+                }
+                return nil
+            } catch {
+                policies.leave(&permits, .notSent)
+                throw error
+            }
+        }
 
         /// Waits for one policy.
         mutating func wait(for index: Int, _ noteWait: (any AdmissionPolicy) -> Void) async throws {
@@ -111,55 +82,111 @@ package final class Permit: TransferPermit {
                     if permits[index] == nil { try await wait(for: index, noteWait) }
                 }
             } catch {
-                permits.leave(policies, .notSent)
+                policies.leave(&permits, .notSent)
                 throw error
             }
         }
     }
+}
 
-    /// Returns every permit to its policy, in the opposite order of entry. Does nothing if the permits have already
-    /// been returned.
-    package func release(_ outcome: AdmissionPermit.Outcome) {
-        var held = take()
-        held.permits.leave(held.policies, outcome)
+/// An attempt that has entered every policy: it holds their permits, until it ends.
+///
+/// The value cannot be copied, and ending consumes it, so that the compiler finds a path that ends an attempt twice. If
+/// a path drops the value, the attempt ends as cancelled.
+package struct Admitted: ~Copyable, Sendable {
+    /// The permits. A transfer may take them over: see ``TransferContext``.
+    private let slots: Slots
+
+    /// An attempt that enters no policy.
+    init() {
+        slots = Slots([], [])
     }
 
-    private func take() -> Holding {
-        holding.withLock { holding in
-            defer { holding = Holding() }
-            return holding
-        }
+    fileprivate init(_ slots: Slots) {
+        self.slots = slots
     }
 
-    /// Returns every permit after a response of any status.
-    ///
-    /// Not inlined: the outcome is large and must not be in the frame of the function that waits for the response.
-    @inline(never)
-    func release(after response: HTTPResponse) {
-        guard response.source == .cache else { return release(.responded(response.withoutStream)) }
-        switch response.replaced {
-        case .success(let received): release(.responded(received))
-        case .failure(let error): release(.failed(error))
-        case nil: release(.notSent)  // a stored response says nothing about the server, the token or the load
-        }
-    }
+    /// Lets the transfers of a call take the permits over.
+    func lend(to context: TransferContext) { context.admission = slots }
 
-    func release(after outcome: Result<HTTPResponse, any Error>?) {
-        switch outcome {
-        case .success(let response): release(after: response)
-        case .failure(let error): release(.failed(error))
-        case nil: release(.notSent)
-        }
-    }
-
-    func handOver() -> (any TransferPermit)? {
-        let moved = take()
-        return moved.isEmpty ? nil : Permit(moved)
+    /// Returns every permit to its policy, in the opposite order of entry, unless a transfer has taken them over.
+    package consuming func end(_ outcome: AdmissionPermit.Outcome) {
+        slots.end(outcome)
     }
 
     deinit {
-        guard var held = holding.whileSoleOwner({ $0.isEmpty ? nil : $0 }) else { return }
-        held.permits.leave(held.policies, .notSent)
+        // Does nothing after `end(_:)`: the permits have been returned.
+        slots.end(.failed(NetworkError(.cancelled, reason: "the permits of the attempt were dropped")))
+    }
+
+    /// The permits of an attempt, which are returned once.
+    fileprivate final class Slots: TransferAdmission {
+        private struct Holding: Sendable {
+            /// Empty after the permits have been returned, because a stored response may retain its request's permits.
+            var policies: [any AdmissionPolicy] = []
+            var permits: [AdmissionPermit?] = []
+        }
+
+        private let holding: Locked<Holding>
+
+        init(_ policies: [any AdmissionPolicy], _ permits: [AdmissionPermit?]) {
+            holding = Locked(Holding(policies: policies, permits: permits))
+        }
+
+        package var isHeld: Bool { holding.withLock { !$0.policies.isEmpty } }
+
+        func end(_ outcome: AdmissionPermit.Outcome) {
+            var held = take()
+            held.policies.leave(&held.permits, outcome)
+        }
+
+        func end(after outcome: Result<HTTPResponse, any Error>?) {
+            switch outcome {
+            case .success(let response): end(.after(response))
+            case .failure(let error): end(.failed(error))
+            case nil: end(.notSent)
+            }
+        }
+
+        func handOver() -> (any TransferAdmission)? {
+            let moved = take()
+            return moved.policies.isEmpty ? nil : Slots(moved.policies, moved.permits)
+        }
+
+        private func take() -> Holding {
+            holding.withLock { holding in
+                defer { holding = Holding() }
+                return holding
+            }
+        }
+
+        deinit {
+            guard var held = holding.whileSoleOwner({ $0.policies.isEmpty ? nil : $0 }) else { return }
+            held.policies.leave(&held.permits, .notSent)
+        }
+    }
+}
+
+extension AdmissionPermit.Outcome {
+    /// Returns the outcome of an attempt that got a response of any status.
+    static func after(_ response: HTTPResponse) -> AdmissionPermit.Outcome {
+        guard response.source == .cache else { return .responded(response.withoutStream) }
+        return switch response.replaced {
+        case .success(let received): .responded(received)
+        case .failure(let error): .failed(error)
+        case nil: .notSent  // a stored response says nothing about the server, the token or the load
+        }
+    }
+}
+
+extension [any AdmissionPolicy] {
+    /// Returns every permit to its policy, in the opposite order of entry.
+    fileprivate func leave(_ permits: inout [AdmissionPermit?], _ outcome: AdmissionPermit.Outcome) {
+        for index in permits.indices.reversed() {
+            guard let permit = permits[index] else { continue }
+            permits[index] = nil
+            self[index].leave(permit, outcome)
+        }
     }
 }
 

@@ -103,7 +103,7 @@ package struct CachingTransport: Transport {
         cache.revalidations.start(key) {
             let result = await revalidation(of: stored, context.map { alone.belonging(to: $0) } ?? alone, exchange)
             // The policies know the request of the call.
-            context?.permit?.release(after: result.map { $0.inCall(of: asked.request) })
+            context?.admission?.end(after: result.map { $0.inCall(of: asked.request) })
         }
     }
 

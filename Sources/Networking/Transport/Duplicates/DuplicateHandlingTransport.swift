@@ -121,13 +121,13 @@ package final class DuplicateHandlingTransport: Transport {
     private func share(
         _ transfer: SharedTransfer, _ audience: DuplicateRequestPolicy.Decision.Audience, _ request: HTTPRequest
     ) throws -> Place? {
-        let held = request.parts.transfer?.permit
+        let held = request.parts.transfer?.admission
         switch audience {
         case .earlier:
             throw SharedTransfer.superseded("an equal request is in progress")
         case .all:
             guard let caller = transfer.attach() else { return nil }
-            held?.release(after: nil)  // the call waits for another caller's transfer, which has a permit
+            held?.end(after: nil)  // the call waits for another caller's transfer, which has a permit
             return .waiting(caller)
         case .latest:
             return transfer.attach(superseding: SharedTransfer.isReplaced).map { .waiting($0) }
@@ -146,7 +146,7 @@ package final class DuplicateHandlingTransport: Transport {
         let caller = SharedTransfer.Caller(beginning: key, in: running)
         guard running.replace(old, by: caller.transfer) else { return nil }
         if case .observer(let observer) = audience,
-            !caller.transfer.observe(observer, at: key.request.parts.transfer?.permit)
+            !caller.transfer.observe(observer, at: key.request.parts.transfer?.admission)
         {
             observer(.failure(SharedTransfer.superseded(SharedTransfer.isReplaced)))
         }

@@ -21,10 +21,10 @@ final class SharedTransfer: Sendable {
         var callers = Few<Waiter>()
         var observers: [@Sendable (Outcome) -> Void] = []
         var task: Task<Void, Never>?
-        /// The permit that a call has handed over to the transfer.
-        var permit: (any TransferPermit)?
+        /// The permits that a call has handed over to the transfer.
+        var admission: (any TransferAdmission)?
 
-        var lacksPermit: Bool { phase == .running && permit == nil }
+        var lacksAdmission: Bool { phase == .running && admission == nil }
 
         /// Ends the transfer, so that no further caller can attach. Returns the previous state, whose callers and
         /// observers must be notified; nil if the transfer had ended before.
@@ -104,7 +104,7 @@ final class SharedTransfer: Sendable {
 
     /// Attaches an observer, which is called with the outcome. The transfer takes over the given permit. Returns false
     /// if the transfer is over.
-    func observe(_ observer: @escaping @Sendable (Outcome) -> Void, at permit: (any TransferPermit)?) -> Bool {
+    func observe(_ observer: @escaping @Sendable (Outcome) -> Void, at permit: (any TransferAdmission)?) -> Bool {
         let isThere = state.withLock { state in
             guard state.phase == .running else { return false }
             state.observers.append(observer)
@@ -116,14 +116,14 @@ final class SharedTransfer: Sendable {
 
     /// Takes over a permit for the rest of the transfer. If the transfer is over or already has a permit, the call
     /// keeps its permit, and reports its own outcome when it releases the permit.
-    private func take(_ permit: (any TransferPermit)?) {
-        guard let permit, state.withLock({ $0.lacksPermit }), let kept = permit.handOver() else { return }
+    private func take(_ permit: (any TransferAdmission)?) {
+        guard let permit, state.withLock({ $0.lacksAdmission }), let kept = permit.handOver() else { return }
         let isTaken = state.withLock { state in
-            guard state.lacksPermit else { return false }
-            state.permit = kept
+            guard state.lacksAdmission else { return false }
+            state.admission = kept
             return true
         }
-        if !isTaken { kept.release(after: nil) }
+        if !isTaken { kept.end(after: nil) }
     }
 
     /// Ends the calls of all current callers with an error. The transfer continues.
@@ -141,7 +141,7 @@ final class SharedTransfer: Sendable {
     }
 
     /// Detaches one caller. When the last caller detaches and there is no observer, the transfer is cancelled.
-    private func detach(_ waiter: Waiter, leaving permit: (any TransferPermit)?) {
+    private func detach(_ waiter: Waiter, leaving permit: (any TransferAdmission)?) {
         let abandoned: State? = state.withLock { state in
             state.callers.remove { $0.id == waiter.id }
             return state.callers.isEmpty && state.observers.isEmpty ? state.finish(.abandoned) : nil
@@ -158,7 +158,7 @@ final class SharedTransfer: Sendable {
     private func settle(_ ended: State, as phase: Phase, _ outcome: Outcome) {
         running.remove(self)
         if phase == .abandoned { ended.task?.cancel() }
-        ended.permit?.release(after: outcome)
+        ended.admission?.end(after: outcome)
         ended.callers.forEach { $0.settle(outcome) }
         for observer in ended.observers { observer(outcome) }
     }
@@ -216,7 +216,7 @@ final class SharedTransfer: Sendable {
         /// retains the frame of that function.
         @inline(never)
         private func left(with error: any Error, _ request: HTTPRequest) -> any Error {
-            transfer.detach(waiter, leaving: request.parts.transfer?.permit)
+            transfer.detach(waiter, leaving: request.parts.transfer?.admission)
             return (error as? NetworkError)?.completed(request: request, response: nil) ?? error
         }
     }

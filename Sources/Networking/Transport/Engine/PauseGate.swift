@@ -58,7 +58,7 @@ final class PauseGate: Sendable {
         guard let gate else { return try await work() }
         let outer = CallScope.current
         let scope = CallScope()
-        scope.permit = outer?.permit
+        scope.admission = outer?.admission
         let isPaused = gate.state.withLock { state in
             state.work = scope
             return state.isResumed != nil

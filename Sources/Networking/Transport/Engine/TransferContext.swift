@@ -2,7 +2,7 @@
 /// around them use. Each call has one; a request that is sent without a call has none.
 ///
 /// A transfer that outlives its call, such as a validation in the background, has a context of its own.
-package final class TransferContext: HTTPRequest.Part, CallPermit {
+package final class TransferContext: HTTPRequest.Part, CallAdmission {
     /// Receives the events of the transfer, on the thread that reports them; nil if nobody observes the call.
     private let events: (@Sendable (RequestSignal) -> Void)?
     /// Counts the bytes of the call; nil if they are not observed.
@@ -13,11 +13,11 @@ package final class TransferContext: HTTPRequest.Part, CallPermit {
     let isDownload: Bool
     /// Whether the session of the call considers a response a refusal of its token.
     private let refuses: (@Sendable (HTTPResponse) -> Bool)?
-    private let held: Locked<(any TransferPermit)?>
+    private let held: Locked<(any TransferAdmission)?>
 
     init(
         events: (@Sendable (RequestSignal) -> Void)? = nil, meter: ProgressMeter? = nil, pause: PauseGate? = nil,
-        isDownload: Bool = false, permit: (any TransferPermit)? = nil,
+        isDownload: Bool = false, admission: (any TransferAdmission)? = nil,
         refuses: (@Sendable (HTTPResponse) -> Bool)? = nil
     ) {
         self.events = events
@@ -25,7 +25,7 @@ package final class TransferContext: HTTPRequest.Part, CallPermit {
         self.pause = pause
         self.isDownload = isDownload
         self.refuses = refuses
-        held = Locked(permit)
+        held = Locked(admission)
     }
 
     /// The call is the same at every origin.
@@ -33,13 +33,13 @@ package final class TransferContext: HTTPRequest.Part, CallPermit {
     package var outsideCall: TransferContext? { nil }
     package var identity: [String] { [] }
 
-    /// The permit of the attempt in progress; nil if it needs none, or has returned it.
-    var permit: (any TransferPermit)? {
+    /// The admission of the attempt in progress; nil before the first attempt is admitted.
+    var admission: (any TransferAdmission)? {
         get { held.withLock { $0 } }
         set { held.withLock { $0 = newValue } }
     }
 
-    package var isHeld: Bool { permit?.isHeld ?? false }
+    package var isHeld: Bool { admission?.isHeld ?? false }
 
     /// Reports an event of the transfer.
     func report(_ signal: @autoclosure () -> RequestSignal) { events?(signal()) }
@@ -47,10 +47,10 @@ package final class TransferContext: HTTPRequest.Part, CallPermit {
     /// Returns whether the session of the call considers a response a refusal of its token.
     func isRefusal(_ response: HTTPResponse) -> Bool { refuses?(response) ?? false }
 
-    /// Returns the context of a transfer that continues after this call: it takes over the permit, and its responses
+    /// Returns the context of a transfer that continues after this call: it takes over the permits, and its responses
     /// are refusals if they are refusals of the call. `request` is the request of the call.
     func continued(for request: HTTPRequest) -> TransferContext {
-        TransferContext(permit: permit?.handOver(), refuses: { $0.inCall(of: request).isRefusal })
+        TransferContext(admission: admission?.handOver(), refuses: { $0.inCall(of: request).isRefusal })
     }
 }
 
@@ -98,14 +98,14 @@ enum RequestSignal: Sendable {
     case waiting(RequestWait)
 }
 
-/// The permit of the call that a transfer belongs to.
-protocol TransferPermit: CallPermit {
-    /// Releases the permit, unless it has been released already.
+/// The permits of the attempt that a transfer belongs to.
+protocol TransferAdmission: CallAdmission {
+    /// Returns the permits, unless they have been returned already.
     ///
-    /// - Parameter outcome: The outcome of the request for which the permit was held; nil if no request was sent.
-    func release(after outcome: Result<HTTPResponse, any Error>?)
-    /// Moves the permit from the call to a transfer that outlives the call.
+    /// - Parameter outcome: The outcome of the request for which the permits were held; nil if no request was sent.
+    func end(after outcome: Result<HTTPResponse, any Error>?)
+    /// Moves the permits from the call to a transfer that outlives the call.
     ///
-    /// - Returns: The permit of the transfer; nil if the permit has already been released.
-    func handOver() -> (any TransferPermit)?
+    /// - Returns: The admission of the transfer; nil if the permits have already been returned.
+    func handOver() -> (any TransferAdmission)?
 }

@@ -30,7 +30,7 @@ extension LiveAdmission {
         let (call, caller) = (calls[index], options.callers[index])
         var bytes: [UInt8] = [
             UInt8(caller.host), UInt8(caller.priority + 100), caller.isReversed ? 1 : 0, call.task == nil ? 0 : 1,
-            call.permit == nil ? 0 : 1, call.isCancelled ? 1 : 0, call.executor.isReady ? 1 : 0,
+            call.isAdmitted ? 1 : 0, call.isCancelled ? 1 : 0, call.executor.isReady ? 1 : 0,
             gate.isWaiting(index) ? 1 : 0,
         ]
         for limit in limits.indices {

@@ -6,13 +6,25 @@ import Networking
 final class ManualCall: @unchecked Sendable {  // because one thread at a time uses it
     let executor = ManualExecutor()
     var task: Task<Void, Never>?
-    var permit: Permit?
+    private var admitted: Admitted?
+    private(set) var isAdmitted = false
     var isCancelled = false
     /// Whether the call has ended without a permit.
     var hasFailed = false
 
-    /// Whether the call waits for its permit.
-    var isEntering: Bool { task != nil && permit == nil }
+    /// Whether the call waits for its permits.
+    var isEntering: Bool { task != nil && !isAdmitted }
+
+    func keep(_ admitted: consuming Admitted) {
+        self.admitted = consume admitted
+        isAdmitted = true
+    }
+
+    /// Returns the permits, if the call has any.
+    func leave() {
+        isAdmitted = false
+        admitted.take()?.end(.notSent)
+    }
 }
 
 /// The limits, the gate and the calls of one state.
@@ -106,7 +118,7 @@ final class LiveAdmission: LiveSystem {
             if call.task == nil { moves.append(.begin(index)) }
             if call.executor.isReady { moves.append(.run(index)) }
             if call.isEntering, !call.isCancelled { moves.append(.cancel(index)) }
-            if call.permit != nil { moves.append(.leave(index)) }
+            if call.isAdmitted { moves.append(.leave(index)) }
         }
         return moves + (options.hasGate ? [gate.isOpen ? .closeGate : .openGate] : [])
     }
@@ -121,7 +133,7 @@ final class LiveAdmission: LiveSystem {
         case .closeGate: gate.isOpen = false
         case .openGate: gate.open()
         }
-        for (index, call) in calls.enumerated() where call.task != nil && call.permit == nil { finish(index) }
+        for (index, call) in calls.enumerated() where call.isEntering { finish(index) }
         ledger.noWaiterIsForgotten()
         someoneCanContinue()
         for (index, limit) in limits.enumerated() { ledger.theLimitCountsWhatIsHeld(index, limit.limit) }
@@ -132,8 +144,7 @@ final class LiveAdmission: LiveSystem {
         let (call, caller, request) = (calls[index], options.callers[index], options.requests[index])
         let policies = (caller.isReversed ? limits.reversed() : limits) as [any AdmissionPolicy] + [gate]
         call.task = Task(executorPreference: call.executor) {
-            call.permit = try? await Permit.enter(policies, request, for: Root())
-            if call.permit == nil { call.hasFailed = true }
+            do { call.keep(try await Admission(policies).enter(request, for: Root())) } catch { call.hasFailed = true }
         }
         call.executor.run()
     }
@@ -146,7 +157,7 @@ final class LiveAdmission: LiveSystem {
 
     private func reset(_ index: Int) {
         let call = calls[index]
-        (call.task, call.permit, call.isCancelled, call.hasFailed) = (nil, nil, false, false)
+        (call.task, call.isCancelled, call.hasFailed) = (nil, false, false)
         for limit in limits { limit.requests[index] = nil }
         ledger.end(index)
     }
@@ -157,7 +168,7 @@ final class LiveAdmission: LiveSystem {
     }
 
     private func leave(_ index: Int) {
-        calls[index].permit?.release(.notSent)
+        calls[index].leave()
         reset(index)
     }
 
@@ -165,7 +176,7 @@ final class LiveAdmission: LiveSystem {
     private func someoneCanContinue() {
         guard calls.contains(where: \.isEntering), gate.isOpen else { return }
         ledger.expect(
-            calls.contains { $0.executor.isReady || $0.permit != nil }, "all calls wait for each other")
+            calls.contains { $0.executor.isReady || $0.isAdmitted }, "all calls wait for each other")
     }
 
     func end() -> [String] {
@@ -176,7 +187,7 @@ final class LiveAdmission: LiveSystem {
             finish(index)
         }
         everyCallEnds()
-        for (index, call) in calls.enumerated() where call.permit != nil { leave(index) }
+        for (index, call) in calls.enumerated() where call.isAdmitted { leave(index) }
         for (index, limit) in limits.enumerated() { ledger.nothingIsLost(index, limit.limit) }
         return ledger.faults
     }
