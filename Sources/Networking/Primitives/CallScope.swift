@@ -140,7 +140,10 @@ package final class CallScope: Endable {
     /// Marks the call as returned, regardless of its outcome. The scope no longer ends the waits of tasks that continue
     /// after the call.
     func detach() {
-        state.withLock { $0.isOver = true }
+        state.withLock { state in
+            state.isOver = true
+            state.admission = nil
+        }
     }
 
     /// Registers a wait. If the scope has been interrupted, the wait ends at once.

@@ -18,7 +18,7 @@ public final class NetworkClient: Sendable {
     let admission: Admission
     let requestAdaptingService: RequestAdaptingService
     let errorHandlingService: ErrorHandlingService
-    /// The transports for duplicates, redirects, cookies and cache, then the transport of the configuration.
+    /// The transports for downloads, duplicates, redirects, cookies and cache, then the transport of the configuration.
     let transport: any Transport
     /// The settings of the service. Settings that the configuration does not set have their standard values.
     let settings: RequestSettings
@@ -158,6 +158,15 @@ public final class NetworkClient: Sendable {
     /// Returns the request of an endpoint. Only synchronous adapters have run.
     package func adaptedRequestNow(of endpoint: any Endpoint) throws -> HTTPRequest {
         try pipeline(endpoint, as: .void, with: RequestSettings()).adaptedRequestNow()
+    }
+
+    /// Returns the request of a handler as the request of a call whose own request could not be created.
+    func beginning(with request: HTTPRequest, of endpoint: any Endpoint, _ settings: RequestSettings) -> HTTPRequest {
+        let environment = settings.sharedEnvironment ?? sharedEnvironment
+        let home = try? environment.value.address?.get().origin
+        var request = request.beginning(as: settings.authorizationType, from: home)
+        session?.beginCall(with: &request, of: endpoint)
+        return request
     }
 
     func withCookies(_ request: HTTPRequest) -> HTTPRequest {

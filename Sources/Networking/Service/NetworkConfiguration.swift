@@ -14,7 +14,7 @@
 ///
 /// 1. Admission: circuit breaker, back-off gate, the app's own policies, concurrency limit, then the session's token.
 /// 2. Adapting: the adapters in their order, then the session's token.
-/// 3. Sending: duplicates, redirects, cookies, cache, transport.
+/// 3. Sending: downloads, duplicates, redirects, cookies, cache, transport.
 /// 4. After a failure: the session's handler, the app's handlers, retries, the mapping to the app's errors.
 ///
 /// If a list already contains a `RetryErrorHandler`, a `GeneralErrorHandler`, or the adapter, gate or handler of a

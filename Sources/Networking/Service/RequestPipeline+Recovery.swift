@@ -31,9 +31,10 @@ extension RequestPipeline {
     /// Replaces the request of the next attempts with the request of a handler. The new request belongs to the same
     /// call.
     private func replace(with request: HTTPRequest, after failure: RequestFailure) {
-        guard let original else { return }
-        let sent = [failure.adaptedRequest, failure.request].compactMap { $0 }
-        self.original = request.continuing(original, sent: sent)
+        let sent = history.flatMap { $0.redirects.map(\.request) + [$0.request].compactMap { $0 } }
+        original =
+            original.map { request.continuing($0, sent: sent + [failure.adaptedRequest].compactMap { $0 }) }
+            ?? client.beginning(with: request, of: endpoint, settings)
     }
 
     /// Waits until a pause is over, if a pause has ended the attempt. A paused attempt does not count.
@@ -106,11 +107,12 @@ extension RequestPipeline {
         let response = phase.response ?? known?.response
         // Redirects may have changed the request.
         let request = known?.request ?? response?.request ?? phase.adapted ?? original
-        return failure(with: error, request, phase.adapted, response?.withoutStream)
+        return failure(with: error, request, phase.adapted, response?.withoutStream, original: original)
     }
 
     private func failure(
-        with error: any Error, _ request: HTTPRequest?, _ adapted: HTTPRequest?, _ response: HTTPResponse?
+        with error: any Error, _ request: HTTPRequest?, _ adapted: HTTPRequest?, _ response: HTTPResponse?,
+        original: HTTPRequest?
     ) -> RequestFailure {
         let number = phase.isIdle ? max(history.count, 1) : history.count + 1
         var failure = RequestFailure(
@@ -129,7 +131,8 @@ extension RequestPipeline {
         guard requirements.target == .stream, case .stream(let body) = left.content else { return left }
         // The body retains the failure and the scope, but not the call, because the call retains the observers.
         let failure = failure(
-            with: NetworkError(.unknown), left.request, phase.adapted?.leavingCall(), left.withoutStream)
+            with: NetworkError(.unknown), left.request, phase.adapted?.leavingCall(), left.withoutStream,
+            original: original?.leavingCall())
         left.content = .stream(
             body.mappingErrors { [failure, scope, date = client.clock.date, handling = client.errorHandlingService] in
                 guard scope.isOver else { return $0 }

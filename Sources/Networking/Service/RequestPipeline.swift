@@ -141,17 +141,22 @@ final class RequestPipeline {
             try error.largeRefusal?.refused(by: settings.validators ?? .standard)
             throw error
         }
-        if requirements.target == .file, response.status.isSuccessful {
-            // The permits are held until the file is complete.
-            do { try await self.read(response, read) } catch {
-                admitted.end(.failed(error))
-                throw error
-            }
+        guard requirements.target == .file, response.status.isSuccessful else {
             admitted.end(.after(response))
-        } else {
-            admitted.end(.after(response))
-            try await self.read(response, read)
+            try await validators(response)
+            try await converter(response, read)
+            return try finish(with: response)
         }
+        // The permits are held until the file is complete.
+        do { try await validators(response) } catch {
+            admitted.end(.after(response))
+            throw error
+        }
+        do { try await converter(response, read) } catch {
+            admitted.end(.failed(error))
+            throw error
+        }
+        admitted.end(.after(response))
         return try finish(with: response)
     }
 }
@@ -259,13 +264,17 @@ extension RequestPipeline {
         phase = .answered(response, to: adapted, sent: sent, begun: phase.begun)
     }
 
-    /// Validates a response and reads it. The converter gets the response outside of the call, because it may keep it.
-    private func read(_ response: HTTPResponse, _ read: Reading) async throws {
+    /// Validates a response.
+    private func validators(_ response: HTTPResponse) async throws {
         do { try response.validated(by: settings.validators ?? .standard) } catch {
             if case .stream = response.content { answer(with: await response.refused()) }
             throw NetworkError.explained(error, response)
         }
-        // A download needs its part until the file is complete.
+    }
+
+    /// Reads a response. The converter gets it outside of the call, because it may keep it; a download needs its part
+    /// until the file is complete.
+    private func converter(_ response: HTTPResponse, _ read: Reading) async throws {
         try await read(requirements.isDownload ? response : leaving(with: response), settings.decoder ?? JSONDecoder())
     }
 
@@ -286,6 +295,7 @@ extension RequestPipeline {
     /// Returns the request after its adapters have run and cookies have been added. Does not send it.
     func adaptedRequest() async throws -> HTTPRequest {
         var request = try makeRequest()
+        if let meter = settings.progress { request.belong(to: TransferContext(meter: meter)) }
         try await client.requestAdaptingService.adapt(&request, for: endpoint)
         return client.withCookies(request)
     }

@@ -42,7 +42,7 @@ struct EndpointRequest {
         request.parts = settings.orders
         request.parts[ResolvedEndpoint.self] = ResolvedEndpoint(
             authorizationType: settings.authorizationType == .inherited ? .none : settings.authorizationType,
-            home: server.home, query: environment.value.query)
+            home: server.home, query: environment.value.query, baseQuery: server.isForeign ? "" : server.address.query)
         if !request.headers.contains(.idempotencyKey), let key = settings.idempotencyKey?.value(using: random) {
             guard !key.isEmpty else {
                 throw NetworkError(.invalidRequest, reason: "idempotency key: expected a text, found an empty one")
@@ -173,12 +173,20 @@ final class ResolvedEndpoint: HTTPRequest.Part {
     /// The origin of the environment; the origin of the endpoint if the environment has none.
     let home: HTTPOrigin?
     /// The environment's query.
-    let query: URLQuery
+    private let query: URLQuery
+    /// The query of the environment's base URL.
+    private let baseQuery: String
 
-    init(authorizationType: AuthorizationType, home: HTTPOrigin?, query: URLQuery) {
+    init(authorizationType: AuthorizationType, home: HTTPOrigin?, query: URLQuery, baseQuery: String = "") {
         self.authorizationType = authorizationType
         self.home = home
         self.query = query
+        self.baseQuery = baseQuery
+    }
+
+    /// The environment's query items, decoded.
+    var queryItems: Set<String> {
+        Set("\(query.percentEncoded)&\(baseQuery)".split(separator: "&").map { URL.decoded($0) })
     }
 
     /// The home of a call stays the same, wherever its requests go.
@@ -210,35 +218,62 @@ extension HTTPRequest {
     ///
     /// - Parameter before: The request that the adapter has changed or replaced.
     func adapted(from before: HTTPRequest) -> HTTPRequest {
-        (isUnresolved ? inCall(of: before) : self).moved(from: [before])
+        (endpoint === before.endpoint ? self : inCall(of: before)).moved(from: [before])
     }
 
     /// Returns the request of a handler as the request with which its call goes on.
     ///
     /// - Parameters:
     ///   - original: The request with which the call went on until now.
-    ///   - sent: The requests that were sent instead, from which the handler may have made its request, too.
+    ///   - sent: The requests that the call has sent, from which the handler may have made its request, too.
     func continuing(_ original: HTTPRequest, sent: [HTTPRequest]) -> HTTPRequest {
-        inCall(of: original).moved(from: [original] + sent)
+        var request = inCall(of: original).moved(from: [original] + sent)
+        // The handler may have kept a request of another call. If the token may go there, its adapter adds it again.
+        if request.isForeign { request.headers.removeAll { $0.isFromEnvironment || $0.isFromSession } }
+        return request
     }
 
-    /// Returns the request without the secrets of the origins that it has left, and without the environment's query if
-    /// it has left the environment's origin.
+    /// Returns the request of a handler as the request of a call whose own request could not be created.
+    func beginning(as type: AuthorizationType, from home: HTTPOrigin?) -> HTTPRequest {
+        var request = self
+        request.parts[ResolvedEndpoint.self] = ResolvedEndpoint(
+            authorizationType: type == .inherited ? .none : type, home: home ?? origin, query: [:])
+        return request
+    }
+
+    /// Returns the request without the secrets of the origins that it has left. If it has left the environment's origin,
+    /// these include the environment's query, and the user and password of its base URL.
     private func moved(from earlier: [HTTPRequest]) -> HTTPRequest {
-        guard earlier.contains(where: { $0.origin != origin }) else { return self }
+        let others = earlier.filter { $0.origin != origin }
+        guard !others.isEmpty else { return self }
         var request = leavingOrigin(of: earlier)
-        if isForeign, let query = endpoint?.query, !query.isEmpty { request.url = url.removing(query) }
+        if let user = url.user(percentEncoded: true),
+            others.contains(where: { $0.url.user(percentEncoded: true) == user })
+        {
+            request.url = request.url.withoutUser
+        }
+        if isForeign, url.query(percentEncoded: true) != nil, let items = endpoint?.queryItems, !items.isEmpty {
+            request.url = request.url.removing(items)
+        }
         return request
     }
 }
 
 extension URL {
-    fileprivate func removing(_ query: URLQuery) -> URL {
+    /// The text without percent-encoding, for comparisons.
+    static func decoded(_ text: Substring) -> String { text.removingPercentEncoding ?? String(text) }
+
+    fileprivate func removing(_ items: Set<String>) -> URL {
         guard let own = self.query(percentEncoded: true) else { return self }
-        let removed = Set(query.percentEncoded.split(separator: "&"))
-        let left = own.split(separator: "&").filter { !removed.contains($0) }
-        var components = URLComponents(url: self, resolvingAgainstBaseURL: true)
-        components?.percentEncodedQuery = left.isEmpty ? nil : left.joined(separator: "&")
-        return components?.url ?? self
+        let left = own.split(separator: "&").filter { !items.contains(URL.decoded($0)) }
+        return changed { $0.percentEncodedQuery = left.isEmpty ? nil : left.joined(separator: "&") }
+    }
+
+    fileprivate var withoutUser: URL { changed { ($0.user, $0.password) = (nil, nil) } }
+
+    private func changed(_ change: (inout URLComponents) -> Void) -> URL {
+        guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
+        change(&components)
+        return components.url ?? self
     }
 }

@@ -58,12 +58,8 @@ protocol ErrorMapper: ErrorHandler {
     func mapped(_ failure: RequestFailure) -> (any Error)?
 }
 
-/// A handler that counts: its own retries, which it finds in the history of a call by its ``retrier``, and the responses
-/// of all calls.
-protocol RetryCounter: ErrorHandler {
-    /// The identity of the handler in the decisions that request its retries.
-    var retrier: RetryDecision.Retrier { get }
-
+/// A handler that is also notified of responses, such as a handler that limits retries by the number of successes.
+protocol ResponseRecorder: ErrorHandler {
     /// Records the response of an attempt, which has not been validated yet.
     ///
     /// - Parameter request: The request of the attempt. After a redirect, `response.request` is a different request.

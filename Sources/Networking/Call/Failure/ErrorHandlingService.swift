@@ -6,7 +6,7 @@
 public struct ErrorHandlingService: Sendable {
     /// The handlers that the service was created with, in order.
     public let handlers: [any ErrorHandler]
-    private let counters: [any RetryCounter]
+    private let recorders: [any ResponseRecorder]
     private let registered: Registrations<any ErrorHandler>
     /// The mapping of the error with which the call ends. It is called last.
     private let mapping: (@Sendable (any Error, RequestFailure) -> any Error)?
@@ -29,7 +29,7 @@ public struct ErrorHandlingService: Sendable {
         self.handlers = handlers
         self.registered = registered
         self.mapping = mapping
-        counters = handlers.compactMap { $0 as? any RetryCounter }
+        recorders = handlers.compactMap { $0 as? any ResponseRecorder }
     }
 
     /// Returns an error handling service with additional handlers before and after these, and a mapping that runs last.
@@ -52,10 +52,10 @@ public struct ErrorHandlingService: Sendable {
     /// The handlers that are called for a failure that happens now, in order.
     var current: [any ErrorHandler] { registered.all + handlers }
 
-    /// Notifies the handlers that count responses.
+    /// Notifies the handlers that record responses.
     func record(_ response: HTTPResponse, to request: HTTPRequest) {
-        for counter in counters { counter.record(response, to: request) }
-        for handler in registered.all { (handler as? any RetryCounter)?.record(response, to: request) }
+        for recorder in recorders { recorder.record(response, to: request) }
+        for handler in registered.all { (handler as? any ResponseRecorder)?.record(response, to: request) }
     }
 
     /// Calls the handlers one after another.
@@ -81,8 +81,7 @@ public struct ErrorHandlingService: Sendable {
                     failure.decisions.append(.noRetry(because: refusal))
                     continue
                 }
-                let retrier = (handler as? any RetryCounter)?.retrier
-                failure.decisions.append(.retry(after: delay, because: reason ?? failure.cause, by: retrier))
+                failure.decisions.append(.retry(after: delay, because: reason ?? failure.cause))
                 return .retry(after: delay, with: request)
             }
         }

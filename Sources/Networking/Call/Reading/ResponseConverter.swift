@@ -120,7 +120,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns a converter with another closure, and the same headers and transport.
+    /// Returns a converter with another closure, and the same requirements.
     ///
     /// - Parameter readsPaths: Whether the new closure can read the value at a path, if this converter can. Default:
     ///   true.

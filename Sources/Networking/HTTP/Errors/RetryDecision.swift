@@ -5,30 +5,12 @@ public struct RetryDecision: Hashable, Sendable {
     public let delay: Duration?
     /// The reason, such as `POST without an idempotency key`.
     public let reason: String
-    /// The handler that has decided, if it counts its retries.
-    let retrier: Retrier?
 
-    /// The identity of a handler that counts its retries.
-    final class Retrier: Sendable {}
-
-    static func retry(after delay: Duration, because reason: String, by retrier: Retrier? = nil) -> RetryDecision {
-        RetryDecision(delay: delay, reason: reason, retrier: retrier)
+    static func retry(after delay: Duration, because reason: String) -> RetryDecision {
+        RetryDecision(delay: delay, reason: reason)
     }
 
-    static func noRetry(because reason: String) -> RetryDecision {
-        RetryDecision(delay: nil, reason: reason, retrier: nil)
-    }
-
-    /// Whether two decisions have the same delay and the same reason.
-    public static func == (lhs: RetryDecision, rhs: RetryDecision) -> Bool {
-        lhs.delay == rhs.delay && lhs.reason == rhs.reason
-    }
-
-    /// Hashes the delay and the reason.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(delay)
-        hasher.combine(reason)
-    }
+    static func noRetry(because reason: String) -> RetryDecision { RetryDecision(delay: nil, reason: reason) }
 }
 
 extension RetryDecision: CustomStringConvertible {

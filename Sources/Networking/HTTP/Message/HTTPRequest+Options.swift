@@ -23,14 +23,14 @@ extension HTTPRequest {
         associatedtype Value: Sendable
         /// The value for a request that does not set the option.
         static var defaultValue: Value { get }
-        /// Whether the option is related to credentials. A redirect to another origin removes such options, as it
-        /// removes credentials. Default: false.
+        /// Whether the option is related to credentials. A redirect, a retry or an adapter that leads to another origin
+        /// removes such an option, unless the code that changed the origin has set it. Default: false.
         static var isSensitive: Bool { get }
     }
 }
 
 extension HTTPRequest.Option {
-    /// False: a redirect keeps the option.
+    /// False: the option stays at another origin, too.
     public static var isSensitive: Bool { false }
 }
 

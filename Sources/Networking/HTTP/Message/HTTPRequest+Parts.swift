@@ -20,7 +20,8 @@ extension HTTPRequest {
     package protocol Order: Part {
         /// Creates an order that sets nothing.
         init()
-        /// Returns this order. Values that it does not set are taken from `base`.
+        /// Returns this order. Values that it does not set are taken from `base`. What belongs to one attempt only is no
+        /// order, and is not left.
         func over(_ base: Self) -> Self
     }
 }
@@ -81,10 +82,22 @@ extension HTTPRequest {
             return left
         }
 
-        /// Returns these parts, and the parts of `other`, which replace parts of the same types.
-        fileprivate func replaced(by other: Parts) -> Parts {
+        /// Returns these parts, and the parts of `other`, which replace parts of the same types. An order keeps the
+        /// values that it sets.
+        fileprivate func joined(to other: Parts) -> Parts {
             var joined = other
-            for part in all where !other.all.contains(where: { $0.has(type(of: part)) }) { joined.append(part) }
+            for part in all {
+                let index = joined.all.firstIndex { $0.has(type(of: part)) }
+                guard let order = part as? any HTTPRequest.Order else {
+                    if index == nil { joined.append(part) }
+                    continue
+                }
+                if let index {
+                    joined.all[index] = order.completed(with: joined.all[index])
+                } else {
+                    joined.append(order.completed(with: nil))
+                }
+            }
             return joined
         }
 
@@ -104,7 +117,8 @@ extension HTTPRequest {
     /// to the same origin as the given requests.
     ///
     /// A field stays if it is harmless, or if the earlier requests to other origins do not contain it with this value:
-    /// the code that changed the origin, or later code, has then set it. Fields that the environment adds never stay.
+    /// the code that changed the origin, or later code, has then set it. A field of the environment does not stay, even
+    /// if it is harmless.
     ///
     /// - Parameter earlier: The requests from which this request was made.
     package func leavingOrigin(of earlier: HTTPRequest...) -> HTTPRequest { leavingOrigin(of: earlier) }
@@ -130,11 +144,11 @@ extension HTTPRequest {
     }
 
     /// Returns the request as a request of the same call as another request: with that request's parts, and with its
-    /// options if this request does not set them.
+    /// options and orders if this request does not set them.
     package func inCall(of other: HTTPRequest) -> HTTPRequest {
         var request = self
         request.options = options.over(other.options)
-        request.parts = parts.replaced(by: other.parts)
+        request.parts = parts.joined(to: other.parts)
         request.networkAccess = networkAccess ?? other.networkAccess
         return request
     }
@@ -172,7 +186,7 @@ extension HTTPRequest.Part {
 }
 
 extension HTTPRequest.Order {
-    fileprivate func completed(with base: any HTTPRequest.Part) -> any HTTPRequest.Part {
-        base.cast(to: Self.self).map(over) ?? self
+    fileprivate func completed(with base: (any HTTPRequest.Part)?) -> any HTTPRequest.Part {
+        over(base?.cast(to: Self.self) ?? Self())
     }
 }

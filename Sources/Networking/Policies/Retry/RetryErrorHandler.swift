@@ -2,10 +2,12 @@
 ///
 /// The handler counts only its own retries. The retries of other handlers, such as a repetition with a new token, do
 /// not count.
-public struct RetryErrorHandler: ErrorHandler, RetryCounter {
+public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
+    private final class Identity: Sendable {}
+
     private let policy: RetryPolicy?
     private let random: RandomSource
-    let retrier = RetryDecision.Retrier()
+    private let identity = Identity()
 
     /// Creates a handler with a policy.
     ///
@@ -25,7 +27,8 @@ public struct RetryErrorHandler: ErrorHandler, RetryCounter {
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
         guard let original = failure.originalRequest, !failure.isInterruption else { return .next(failure.error) }
         guard let policy = original.parts.retry.policy ?? policy else { return .next(failure.error) }
-        switch await policy.judge(failure, after: history(of: failure), using: random) {
+        let retrier = ObjectIdentifier(identity)
+        switch await policy.judge(failure, after: original.parts.retry.history(of: retrier), using: random) {
         case .no(let reason):
             return .next(failure.error, because: reason)
         case .retry(let delay, let replacement):
@@ -36,13 +39,9 @@ public struct RetryErrorHandler: ErrorHandler, RetryCounter {
             guard policy.budget?.spend() ?? true else {
                 return .next(failure.error, because: "the retry budget is used up")
             }
-            return .retry(after: delay, with: replacement, because: failure.cause)
+            // The retry is noted in the request: it counts only if the request is sent.
+            let request = (replacement ?? original).notingRetry(after: delay, by: retrier, of: original)
+            return .retry(after: delay, with: request, because: failure.cause)
         }
-    }
-
-    /// Returns the retries of this handler so far. The history of the call contains the retries of all handlers.
-    private func history(of failure: RequestFailure) -> RetryPolicy.History {
-        let own = failure.history.flatMap(\.decisions).filter { $0.retrier === retrier }.compactMap(\.delay)
-        return RetryPolicy.History(retries: own.count, lastDelay: own.last)
     }
 }

@@ -1,8 +1,11 @@
-/// How the request of a call is repeated. It is the part of a request that belongs to the retries. The retries so far
-/// are in the history of the call.
+/// How the request of a call is repeated, and how often it was. It is the part of a request that belongs to the retries.
 struct RetryOrder: HTTPRequest.Order {
     /// The policy of the call; nil means the policy of the service.
     fileprivate(set) var policy: RetryPolicy?
+    /// The retries of each handler so far.
+    fileprivate var histories: [ObjectIdentifier: RetryPolicy.History] = [:]
+
+    func history(of handler: ObjectIdentifier) -> RetryPolicy.History { histories[handler] ?? RetryPolicy.History() }
 
     var outsideOrigin: RetryOrder? { self }
     /// A request that does not belong to the call is not repeated by its policy.
@@ -11,12 +14,27 @@ struct RetryOrder: HTTPRequest.Order {
     var identity: [String] { [] }
 
     func over(_ base: RetryOrder) -> RetryOrder {
-        policy == nil ? base : self
+        var order = self
+        order.policy = policy ?? base.policy
+        order.histories.merge(base.histories) { own, _ in own }
+        return order
     }
 }
 
 extension HTTPRequest.Parts {
     var retry: RetryOrder { self[order: RetryOrder.self] }
+}
+
+extension HTTPRequest {
+    /// Returns the request with one more retry of a handler, in addition to the retries of the original request.
+    func notingRetry(after delay: Duration, by handler: ObjectIdentifier, of original: HTTPRequest) -> HTTPRequest {
+        var order = original.parts.retry
+        order.histories[handler, default: RetryPolicy.History()].retries += 1
+        order.histories[handler]?.lastDelay = delay
+        var request = self
+        request.parts[RetryOrder.self] = order
+        return request
+    }
 }
 
 extension RequestSettings {

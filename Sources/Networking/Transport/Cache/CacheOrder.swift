@@ -29,7 +29,7 @@ struct CacheOrder: HTTPRequest.Order {
     }
 
     func over(_ base: CacheOrder) -> CacheOrder {
-        var order = self
+        var order = CacheOrder()
         order.rule = rule ?? base.rule
         order.awaitsValidation = awaitsValidation || base.awaitsValidation
         return order

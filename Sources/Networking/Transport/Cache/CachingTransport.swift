@@ -102,8 +102,9 @@ package struct CachingTransport: Transport {
         let exchange = cache.begin(asked.request.url)
         cache.revalidations.start(key) {
             let result = await revalidation(of: stored, context.map { alone.belonging(to: $0) } ?? alone, exchange)
-            // The policies know the request of the call.
-            context?.admission?.end(after: result.map { $0.inCall(of: asked.request) })
+            // A stale response says nothing about the server. The policies know the request of the call.
+            let outcome = (try? result.get())?.replaced ?? result
+            context?.admission?.end(after: outcome.map { $0.inCall(of: asked.request) })
         }
     }
 

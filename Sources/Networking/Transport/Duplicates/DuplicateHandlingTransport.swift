@@ -6,7 +6,7 @@
 /// method is safe (or the policy includes unsafe methods), its response is read into memory or into a file, and its
 /// body is in memory. Two equal downloads never share a transfer; the policy may reject or cancel one of them.
 ///
-/// Each service creates this transport for itself, as its outermost transport. Requests of different services are not
+/// Each service creates this transport for itself. Requests of different services are not
 /// compared, unless the services share one instance of this transport. The transport compares transfers, not calls. A
 /// call that waits for a retry has no transfer in progress, so it is not compared.
 package final class DuplicateHandlingTransport: Transport {

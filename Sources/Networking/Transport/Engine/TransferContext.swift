@@ -33,7 +33,8 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
     package var outsideCall: TransferContext? { nil }
     package var identity: [String] { [] }
 
-    /// The admission of the attempt in progress; nil before the first attempt is admitted.
+    /// The admission of the attempt in progress; nil before the first attempt is admitted. Its permits may
+    /// have been returned already.
     var admission: (any TransferAdmission)? {
         get { held.withLock { $0 } }
         set { held.withLock { $0 = newValue } }
