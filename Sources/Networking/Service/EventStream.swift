@@ -98,7 +98,10 @@ struct EventStream: AsyncSequence, Sendable {
     /// Opens a connection. Returns nil if the server ends the stream with 204.
     fileprivate func connect(after lastEventID: String) async throws -> ServerSentEvents? {
         let converter = ResponseConverter.eventsUnlessOver(after: lastEventID)
-        return try await client.pipeline(endpoint, as: converter, with: settings).runReporting(converter).value
+        let pipeline = client.pipeline(endpoint, as: converter, with: settings)
+        var events: ServerSentEvents?
+        _ = try await pipeline.runReporting { events = try await converter.convert($0, decoder: $1) }
+        return events
     }
 
     /// Waits before a new connection. A reset of the service also ends the stream during this wait.

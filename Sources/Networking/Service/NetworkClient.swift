@@ -117,26 +117,6 @@ public final class NetworkClient: Sendable {
         return request
     }
 
-    /// Runs a call in the caller's task.
-    func send<Value: Sendable>(
-        _ endpoint: any Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings
-    ) async throws -> Response<Value> {
-        try await send(endpoint, as: converter, resolved(settings, for: endpoint))
-    }
-
-    /// Runs a call in the caller's task.
-    ///
-    /// - Parameter settings: The settings of the call, which include those of the endpoint and the service.
-    func send<Value: Sendable>(
-        _ endpoint: any Endpoint, as converter: ResponseConverter<Value>, _ settings: RequestSettings
-    ) async throws -> Response<Value> {
-        let pipeline = RequestPipeline(
-            endpoint, endpoint.method, on: self, for: converter.requirements, with: settings)
-        do { return try await pipeline.runReporting(converter) } catch let failure as RequestPipeline.Failure {
-            throw failure.error
-        }
-    }
-
     /// Returns the pipeline that runs one call of a typed endpoint, and the endpoint's converter.
     func pipeline<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings

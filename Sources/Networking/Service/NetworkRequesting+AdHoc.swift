@@ -7,7 +7,7 @@ extension NetworkRequesting {
         _ endpoint: AdHocEndpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Value> {
-        try await client.send(endpoint, as: converter, with: settings)
+        try await client.pipeline(endpoint, as: converter, with: settings).response(converter)
     }
 
     /// Sends a request and returns a value, decoded by its type.

@@ -17,8 +17,8 @@ extension NetworkRequesting {
     public func response<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Call.ResponseValue> {
-        let (resolved, converter) = client.resolved(settings, with: endpoint)
-        return try await client.send(endpoint, as: converter, resolved)
+        let (pipeline, converter) = client.pipeline(endpoint, with: settings)
+        return try await pipeline.response(converter)
     }
 
     /// Starts a call immediately, in a task of its own.

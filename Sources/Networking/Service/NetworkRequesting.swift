@@ -42,11 +42,12 @@ extension NetworkRequesting {
     ///   - endpoint: The endpoint to call.
     ///   - converter: The converter that reads the response.
     ///   - settings: Settings for this call only. Default: no changes.
+    @inline(__always)  // as `RequestPipeline.attempt`
     public func send<Value: Sendable>(
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Value> {
-        try await client.send(endpoint, as: converter, with: settings)
+        try await client.pipeline(endpoint, as: converter, with: settings).response(converter)
     }
 
     /// Sends a request and returns the value of its response. A `String` is decoded by the charset of the response,

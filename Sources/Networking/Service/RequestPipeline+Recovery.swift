@@ -126,6 +126,7 @@ extension RequestPipeline {
 
     /// Returns the response as the converter gets it, which may keep it: outside of the call. The errors of a stream are
     /// mapped in the same way as the call's own errors, if they occur after the call has returned.
+    @inline(never)  // as `begin`
     func leaving(with response: HTTPResponse) -> HTTPResponse {
         var left = response.leavingCall()
         guard requirements.target == .stream, case .stream(let body) = left.content else { return left }

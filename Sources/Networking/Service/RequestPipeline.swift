@@ -75,37 +75,42 @@ final class RequestPipeline {
         begun = client.clock.now()
     }
 
+    /// Runs the call in the caller's task, and returns the value that the converter reads.
+    ///
+    /// Only this method, and its counterpart in ``RequestTask``, know the type of the value.
+    ///
+    /// - Throws: The error with which the call ends.
+    @inline(__always)  // as `attempt`
+    func response<Value>(_ converter: ResponseConverter<Value>) async throws -> Response<Value> {
+        var value: Value?
+        do {
+            let outcome = try await runReporting { value = try await converter.convert($0, decoder: $1) }
+            return try Response(value, outcome)
+        } catch let failure as Failure { throw failure.error }
+    }
+
     /// Runs the call in the caller's task and reports its end. If the call is made inside another call, it ends when
     /// the outer call ends.
     ///
     /// - Throws: ``Failure``.
-    func runReporting<Value>(_ converter: ResponseConverter<Value>) async throws -> Response<Value> {
+    func runReporting(_ read: Reading) async throws -> Outcome {
         let outer = CallScope.current
         outer?.add(scope)
         defer { outer?.remove(scope) }
         do {
-            let response = try await run(converter)
-            events?.finish(response.report)
-            return response
+            let outcome = try await run(read)
+            events?.finish(outcome.record.report(on: outcome.response))
+            return outcome
         } catch {
             if let failure = error as? Failure { events?.finish(failure.report) }
             throw error
         }
     }
 
-    /// Runs the call in the current task. Reports every event except the end of the call.
+    /// Makes attempts until the call ends, inside of its scope. Reports every event except the end of the call.
     ///
     /// - Throws: ``Failure``.
-    func run<Value>(_ converter: ResponseConverter<Value>) async throws -> Response<Value> {
-        var value: Value?
-        let (response, record) = try await attempts { value = try await converter.convert($0, decoder: $1) }
-        // The call has an outcome only after the response was read, so there is a value.
-        guard let value else { throw NetworkError(.unknown) }
-        return Response(value, response, record: record)
-    }
-
-    /// Makes attempts until the call ends, inside of its scope.
-    private func attempts(_ read: Reading) async throws -> Outcome {
+    func run(_ read: Reading) async throws -> Outcome {
         client.calls.enter(scope, endpoint)
         if let meter = context.meter { events?.observe(meter) }
         if requirements.target == .stream { context.meter?.expectStream() }
@@ -128,7 +133,8 @@ final class RequestPipeline {
     }
 
     /// Makes one attempt.
-    private func attempt(_ read: Reading) async throws -> Outcome {
+    @inline(__always)  // a function of its own would check twice on which executor it runs
+    private func attempt(_ converter: Reading) async throws -> Outcome {
         var original = try begin()
         let admitted = try await admission(&original)
         let (request, response): (HTTPRequest, HTTPResponse)
@@ -141,170 +147,33 @@ final class RequestPipeline {
             try error.largeRefusal?.refused(by: settings.validators ?? .standard)
             throw error
         }
-        guard requirements.target == .file, response.status.isSuccessful else {
+        if requirements.target != .file || !response.status.isSuccessful {
             admitted.end(.after(response))
-            try await validators(response)
-            try await converter(response, read)
-            return try finish(with: response)
+            do { try validators(response) } catch { throw await refused(response, error) }
+            let left = leaving(with: response)
+            try await converter(left, settings.decoder ?? JSONDecoder())
+            return try finish(with: left, to: response.request)
         }
         // The permits are held until the file is complete.
-        do { try await validators(response) } catch {
+        do { try validators(response) } catch {
             admitted.end(.after(response))
-            throw error
+            throw await refused(response, error)
         }
-        do { try await converter(response, read) } catch {
+        do { try await converter(response, settings.decoder ?? JSONDecoder()) } catch {
             admitted.end(.failed(error))
             throw error
         }
         admitted.end(.after(response))
-        return try finish(with: response)
+        return try finish(with: response.leavingCall(), to: response.request)
     }
 }
 
-/// The steps of an attempt.
-extension RequestPipeline {
-    /// Begins an attempt, and returns its request. In the first attempt, this is the request of the endpoint. A handler
-    /// may replace the request of the later attempts.
-    private func begin() throws -> HTTPRequest {
-        try scope.check()
-        phase = .begun(at: original == nil ? begun : client.clock.now())
-        var request = try original ?? makeRequest()
-        request.belong(to: context)
-        original = request  // before the body is encoded: if that fails, the failure contains the request
-        try encodeBody(of: &request)
-        original = request
-        if scope.isPartOfRefresh {
-            request.admission = .refresh
-        } else if scope.isAdmitted, request.admission == .required {
-            request.admission = .unlimited
-        }
-        events?.report(.attemptStarted(history.count + 1, request))
-        return request
-    }
-
-    /// Creates the request of the endpoint.
-    private func makeRequest() throws -> HTTPRequest {
-        if let total = settings.timeouts.total, total <= .zero {
-            throw NetworkError(
-                .invalidRequest, reason: "total timeout: expected more than zero, found \(total.shortText)")
-        }
-        var request = try client.makeRequest(endpoint, method, settings)
-        requirements.applyHeaders(to: &request)
-        return request
-    }
-
-    private func encodeBody(of request: inout HTTPRequest) throws {
-        guard !request.body.isEncoded else { return }
-        request.body = try request.body.encoded(by: settings.encoder ?? JSONEncoder())
-    }
-
-    /// Waits until the policies admit the request. If it cannot be sent now, because the circuit breaker is open, or
-    /// because the token has expired and its refresh has failed without ending the session, the cache may respond.
-    ///
-    /// A call that uses only the cache sends nothing. It waits only until the token is known, because a stored response
-    /// belongs to a token.
-    private func admission(_ request: inout HTTPRequest) async throws -> Admitted {
-        do {
-            let admitted = try await policies(for: request).enter(request, for: endpoint) { policy in
-                events?.report(.waiting(.admission(policy: "\(type(of: policy))")))
-            }
-            admitted.lend(to: context)
-            return admitted
-        } catch {
-            guard client.configuration.cache != nil, request.method.isSafe, let known = error as? NetworkError,
-                known.kind == .circuitOpen || known.kind == .noToken && !RefreshRejection.isEnd(known.underlying)
-            else { throw error }
-            request.mustNotBeSent(because: known)
-            return Admitted()
-        }
-    }
-
-    /// - Throws: ``NetworkError/Kind/notCached`` if the call uses only the cache, but the service has no cache.
-    private func policies(for request: HTTPRequest) throws -> Admission {
-        guard request.parts.cache.rule == .only else { return client.admission }
-        guard client.configuration.cache != nil else { throw NetworkError.notCached }
-        return Admission(client.admission.policies.filter { $0.admissionStage == .token })
-    }
-
-    /// Runs the adapters on the original request.
-    private func adapters(_ original: HTTPRequest) async throws -> HTTPRequest {
-        events?.report(.permitAcquired(attempt: history.count + 1))
-        var request = original
-        request.headers.reserveCapacity(request.headers.count + 8)  // once, and not again for each adapter
-        try await client.requestAdaptingService.adapt(&request, for: endpoint)
-        try scope.check()
-        try encodeBody(of: &request)
-        if let file = requirements.file { request.beginDownload(to: file) }
-        phase = .sent(request, at: client.clock.now(), begun: phase.begun)
-        events?.report(.adapted(request))
-        return request
-    }
-
-    /// Sends the adapted request. A response for a converter that needs the whole body is in memory.
-    private func transport(_ request: HTTPRequest) async throws -> HTTPResponse {
-        let limit = max(settings.maximumResponseSize ?? .max, 0)
-        var response = try await client.transport
-            .send(request, delivering: requirements.target.delivery(limit: limit)).metered()
-        if requirements.target == .memory, response.content.isPending(upTo: limit) {
-            response = try await response.collected(upTo: limit)
-        }
-        response = response.decidingRefusal()
-        if response.source != .cache {
-            client.errorHandlingService.record(response, to: request)
-        } else if case .success(let received) = response.replaced {
-            client.errorHandlingService.record(received, to: request)  // a stale response has replaced it
-        }
-        answer(with: response)
-        events?.reportHead(of: response)
-        return response
-    }
-
-    private func answer(with response: HTTPResponse) {
-        guard let adapted = phase.adapted, let sent = phase.sent else { return }
-        phase = .answered(response, to: adapted, sent: sent, begun: phase.begun)
-    }
-
-    /// Validates a response.
-    private func validators(_ response: HTTPResponse) async throws {
-        do { try response.validated(by: settings.validators ?? .standard) } catch {
-            if case .stream = response.content { answer(with: await response.refused()) }
-            throw NetworkError.explained(error, response)
-        }
-    }
-
-    /// Reads a response. The converter gets it outside of the call, because it may keep it; a download needs its part
-    /// until the file is complete.
-    private func converter(_ response: HTTPResponse, _ read: Reading) async throws {
-        try await read(requirements.isDownload ? response : leaving(with: response), settings.decoder ?? JSONDecoder())
-    }
-
-    /// Ends the call with success, unless the call was interrupted before.
-    private func finish(with response: HTTPResponse) throws -> Outcome {
-        try scope.complete()
-        let record = CallRecord(
-            call: endpoint, date: date, earlier: history, number: history.count + 1, begun: begun,
-            attemptBegun: phase.begun, handedOver: phase.sent, ended: client.clock.now(),
-            tokenGeneration: response.request.tokenGeneration)
-        let response = response.leavingCall()
-        events?.report(.attemptEnded(record.attempt(with: response)))
-        return (response, record)
-    }
-}
-
-extension RequestPipeline {
-    /// Returns the request after its adapters have run and cookies have been added. Does not send it.
-    func adaptedRequest() async throws -> HTTPRequest {
-        var request = try makeRequest()
-        if let meter = settings.progress { request.belong(to: TransferContext(meter: meter)) }
-        try await client.requestAdaptingService.adapt(&request, for: endpoint)
-        return client.withCookies(request)
-    }
-
-    /// Returns the request as ``adaptedRequest()`` does, but only synchronous adapters run, without waiting.
-    func adaptedRequestNow() throws -> HTTPRequest {
-        var request = try makeRequest()
-        try client.requestAdaptingService.adaptNow(&request, for: endpoint)
-        return client.withCookies(request)
+extension Response {
+    /// The value of a call, with the response and the record of the call.
+    init(_ value: Value?, _ outcome: RequestPipeline.Outcome) throws {
+        // The call has an outcome only after the response was read, so there is a value.
+        guard let value else { throw NetworkError(.unknown) }
+        self.init(value, outcome.response, record: outcome.record)
     }
 }
 

@@ -185,8 +185,9 @@ extension RequestPipeline {
         _ converter: ResponseConverter<Value>
     ) async -> (Result<Response<Value>, any Error>, CallReport) {
         do {
-            let response = try await run(converter)
-            return (.success(response), response.report)
+            var value: Value?
+            let outcome = try await run { value = try await converter.convert($0, decoder: $1) }
+            return (.success(try Response(value, outcome)), outcome.record.report(on: outcome.response))
         } catch {
             let failure = error as? Failure
             let report = failure?.report ?? CallReport(of: endpoint, last: nil, error: error, duration: .zero)

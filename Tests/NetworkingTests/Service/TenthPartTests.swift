@@ -145,4 +145,21 @@ struct TenthPartTests {
         for value in ["a", "b", "a"] { try await cached.request(AdHocEndpoint.get("x").header("X-Value", value)) }
         #expect(stub.requests.count == 2)
     }
+
+    @Test("The background validation of a stored response does not count as progress of the call that caused it")
+    func revalidation() async throws {
+        let cacheable: HTTPHeaders = [.cacheControl: "max-age=1, stale-while-revalidate=60", .eTag: "\"1\""]
+        let stub = StubTransport { _ in StubResponse(.ok, headers: cacheable) }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.cache = ResponseCache(clock: clock.networkClock)
+            $0.clock = clock.networkClock
+        }
+        try await service.request(.get("x"))
+        clock.advance(by: .seconds(10))
+        let task = service.task(AdHocEndpoint.get("x"), as: .data)
+        _ = try await task.value
+        while stub.requests.count < 2 { await Task.yield() }
+        #expect(stub.requests.last?.progress == nil)
+    }
 }

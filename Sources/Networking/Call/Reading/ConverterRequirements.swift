@@ -3,15 +3,24 @@
 struct ConverterRequirements: Sendable {
     /// The destination of the body.
     let target: BodyTarget
-    /// The file of a download; nil for other converters.
-    var file: FileDestination?
+    /// The file of a download; nil for other converters. Its own allocation keeps this value small, which is copied for
+    /// each call.
+    private var download: CopyOnWrite<FileDestination>?
+    var file: FileDestination? {
+        get { download?.value }
+        set { download = newValue.map { CopyOnWrite($0) } }
+    }
     /// The header fields that are added to the request if it has no field of the same name.
     var defaultHeaders: HTTPHeaders = []
     /// The header fields that replace those of the request.
     var overridingHeaders: HTTPHeaders = []
 
+    init(target: BodyTarget) {
+        self.target = target
+    }
+
     /// Whether the converter is a download, which can be paused and resumed.
-    var isDownload: Bool { file != nil }
+    var isDownload: Bool { download != nil }
 
     /// Applies the header fields of the converter to a request.
     func applyHeaders(to request: inout HTTPRequest) {

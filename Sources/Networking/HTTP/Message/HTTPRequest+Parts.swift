@@ -29,24 +29,16 @@ extension HTTPRequest {
 extension HTTPRequest {
     /// The parts of a request, or of settings: at most one of each type.
     package struct Parts: Sendable {
-        private var all: [any HTTPRequest.Part] = []
+        private var all: [PartBox] = []
 
         package init() {}
 
-        /// The part of this type. Only the file that declares the type writes it.
+        /// The part of this type. Only the room of the part writes it.
         package subscript<Wanted: HTTPRequest.Part>(type: Wanted.Type) -> Wanted? {
-            get {
-                for part in all { if let found = part.cast(to: type) { return found } }
-                return nil
-            }
+            get { box(of: ObjectIdentifier(type)).map { PartBox.Of<Wanted>.part($0) } }
             set {
-                let index = all.firstIndex { $0.has(type) }
-                switch (index, newValue) {
-                case (let index?, let part?): all[index] = part
-                case (let index?, nil): all.remove(at: index)
-                case (nil, let part?): append(part)
-                case (nil, nil): break
-                }
+                let index = all.firstIndex { $0.type == ObjectIdentifier(type) }
+                if let newValue { put(PartBox.Of(newValue), at: index) } else if let index { all.remove(at: index) }
             }
         }
 
@@ -56,9 +48,22 @@ extension HTTPRequest {
             set { self[type] = newValue }
         }
 
-        private mutating func append(_ part: any HTTPRequest.Part) {
-            if all.isEmpty { all.reserveCapacity(4) }  // most requests have three or four parts
-            all.append(part)
+        /// Whether the part of this type is the same part in both, and not only an equal one.
+        func share(_ type: any HTTPRequest.Part.Type, with other: Parts) -> Bool {
+            box(of: ObjectIdentifier(type)) === other.box(of: ObjectIdentifier(type))
+        }
+
+        private func box(of type: ObjectIdentifier) -> PartBox? {
+            for box in all where box.type == type { return box }
+            return nil
+        }
+
+        private mutating func put(_ box: PartBox, at index: Int?) {
+            guard let index else {
+                if all.isEmpty { all.reserveCapacity(4) }  // most requests have three or four parts
+                return all.append(box)
+            }
+            all[index] = box
         }
 
         /// Returns these parts, and the parts of `base` of other types. An order takes the values that it does not set
@@ -66,19 +71,22 @@ extension HTTPRequest {
         func over(_ base: Parts) -> Parts {
             guard !base.all.isEmpty else { return self }
             var merged = base
-            for part in all {
-                let index = merged.all.firstIndex { $0.has(type(of: part)) }
-                if let index { merged.all[index] = part.over(merged.all[index]) } else { merged.append(part) }
+            for box in all {
+                let index = base.all.firstIndex { $0.type == box.type }
+                merged.put(box.completed(with: index.map { base.all[$0] }), at: index)
             }
             return merged
         }
 
-        fileprivate var outsideOrigin: Parts { replacing { $0.outsideOrigin } }
-        fileprivate var outsideCall: Parts { replacing { $0.outsideCall } }
-
-        private func replacing(_ change: (any HTTPRequest.Part) -> (any HTTPRequest.Part)?) -> Parts {
+        fileprivate var outsideOrigin: Parts {
             var left = Parts()
-            left.all = all.compactMap(change)
+            for box in all { if let part = box.outsideOrigin { left.all.append(part) } }
+            return left
+        }
+
+        fileprivate var outsideCall: Parts {
+            var left = Parts()
+            for box in all { if let part = box.outsideCall { left.all.append(part) } }
             return left
         }
 
@@ -86,17 +94,10 @@ extension HTTPRequest {
         /// values that it sets.
         fileprivate func joined(to other: Parts) -> Parts {
             var joined = other
-            for part in all {
-                let index = joined.all.firstIndex { $0.has(type(of: part)) }
-                guard let order = part as? any HTTPRequest.Order else {
-                    if index == nil { joined.append(part) }
-                    continue
-                }
-                if let index {
-                    joined.all[index] = order.completed(with: joined.all[index])
-                } else {
-                    joined.append(order.completed(with: nil))
-                }
+            for box in all {
+                let index = other.all.firstIndex { $0.type == box.type }
+                guard box.isOrder || index == nil else { continue }
+                joined.put(box.completed(with: index.map { other.all[$0] }), at: index)
             }
             return joined
         }
@@ -105,10 +106,55 @@ extension HTTPRequest {
         ///
         /// - Parameter own: The type of a part that is left out, because its room compares it in another way.
         func identity(without own: (any HTTPRequest.Part.Type)? = nil) -> [String] {
+            let left = own.map { ObjectIdentifier($0) }
             var values: [String] = []
-            for part in all where own == nil || !part.has(own ?? type(of: part)) { values += part.identity }
+            for box in all where box.type != left { values += box.identity }
             return values.count < 2 ? values : values.sorted()
         }
+    }
+}
+
+/// A part whose type is not known. A class is cheaper to copy than a protocol's value, and a request is copied often.
+private class PartBox: @unchecked Sendable {  // because neither this class nor its only subclass has variables
+    let type: ObjectIdentifier
+
+    init(_ type: ObjectIdentifier) { self.type = type }
+
+    // Only the subclass is created, and it overrides these members.
+    var outsideOrigin: PartBox? { nil }
+    var outsideCall: PartBox? { nil }
+    var identity: [String] { [] }
+    var isOrder: Bool { false }
+    func completed(with base: PartBox?) -> PartBox { self }
+
+    final class Of<Part: HTTPRequest.Part>: PartBox, @unchecked Sendable {  // because it has no variables
+        private let part: Part
+
+        init(_ part: Part) {
+            self.part = part
+            super.init(ObjectIdentifier(Part.self))
+        }
+
+        static func part(_ box: PartBox) -> Part {
+            unsafeDowncast(box, to: Of<Part>.self).part  // cannot fail: a box contains a part of its `type`
+        }
+
+        override var outsideOrigin: PartBox? { if let left = part.outsideOrigin { Of(left) } else { nil } }
+        override var outsideCall: PartBox? { if let left = part.outsideCall { Of(left) } else { nil } }
+        override var identity: [String] { part.identity }
+        override var isOrder: Bool { part is any HTTPRequest.Order }
+
+        /// Returns this part; if it is an order, completed with the values of another order of its type.
+        override func completed(with base: PartBox?) -> PartBox {
+            guard let order = part as? any HTTPRequest.Order else { return self }
+            return order.completed(with: base)
+        }
+    }
+}
+
+extension HTTPRequest.Order {
+    fileprivate func completed(with base: PartBox?) -> PartBox {
+        PartBox.Of(over(base.map { PartBox.Of<Self>.part($0) } ?? Self()))
     }
 }
 
@@ -166,27 +212,5 @@ extension HTTPHeader {
     fileprivate var staysAtOrigin: Bool {
         isSensitive || isFromEnvironment || !name.mayLeaveOrigin
             || [.host, .traceparent, .tracestate].contains(name)
-    }
-}
-
-extension HTTPRequest.Part {
-    fileprivate func has(_ type: any HTTPRequest.Part.Type) -> Bool { Self.self == type }
-
-    /// Returns the part if it has this type. A dynamic cast would be slower.
-    fileprivate func cast<Wanted: HTTPRequest.Part>(to type: Wanted.Type) -> Wanted? {
-        guard Self.self == type else { return nil }
-        return unsafeBitCast(self, to: Wanted.self)  // cannot fail: the part has exactly this type
-    }
-
-    /// Returns this part, completed with the values of a part of the same type if both are orders.
-    fileprivate func over(_ base: any HTTPRequest.Part) -> any HTTPRequest.Part {
-        guard let order = self as? any HTTPRequest.Order else { return self }
-        return order.completed(with: base)
-    }
-}
-
-extension HTTPRequest.Order {
-    fileprivate func completed(with base: (any HTTPRequest.Part)?) -> any HTTPRequest.Part {
-        over(base?.cast(to: Self.self) ?? Self())
     }
 }

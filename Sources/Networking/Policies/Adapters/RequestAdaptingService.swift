@@ -4,11 +4,14 @@ public struct RequestAdaptingService: Sendable {
     public let adapters: [any RequestAdapter]
     /// For each adapter: the same adapter if it never waits, otherwise nil.
     private let synchronous: [(any SynchronousRequestAdapter)?]
+    /// For each adapter: whether it only changes header fields.
+    private let changesOnlyFields: [Bool]
 
     /// Creates a service from adapters. Without adapters, requests are sent as their endpoints describe them.
     public init(_ adapters: [any RequestAdapter] = []) {
         self.adapters = adapters
         synchronous = adapters.map { $0 as? any SynchronousRequestAdapter }
+        changesOnlyFields = adapters.map { $0 is any FieldAdapter }
     }
 
     /// Runs every adapter on the request.
@@ -18,7 +21,7 @@ public struct RequestAdaptingService: Sendable {
     package func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
         for index in adapters.indices {
             if let adapter = synchronous[index] {
-                try adapter.adaptNow(&request, for: endpoint)
+                try adapter.adaptNow(&request, for: endpoint, changesOnlyFields[index])
             } else {
                 let before = request
                 try await adapters[index].adapt(&request, for: endpoint)
@@ -30,9 +33,8 @@ public struct RequestAdaptingService: Sendable {
 
     /// Runs the adapters that never wait, and skips the other adapters.
     func adaptNow(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {
-        // The loop uses a pointer, because copying an adapter would retain and release its parts.
-        try synchronous.withUnsafeBufferPointer { adapters in
-            for index in adapters.indices { try adapters[index]?.adaptNow(&request, for: endpoint) }
+        for index in adapters.indices {
+            try synchronous[index]?.adaptNow(&request, for: endpoint, changesOnlyFields[index])
         }
     }
 }
@@ -40,8 +42,10 @@ public struct RequestAdaptingService: Sendable {
 extension SynchronousRequestAdapter {
     /// Changes the request. In asynchronous code, the name `adapt` means the asynchronous method, so this method has
     /// another name.
-    fileprivate func adaptNow(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {
-        guard !(self is any FieldAdapter) else { return try adapt(&request, for: endpoint) }
+    fileprivate func adaptNow(
+        _ request: inout HTTPRequest, for endpoint: any Endpoint, _ changesOnlyFields: Bool
+    ) throws {
+        guard !changesOnlyFields else { return try adapt(&request, for: endpoint) }
         let before = request
         try adapt(&request, for: endpoint)
         request = request.adapted(from: before)

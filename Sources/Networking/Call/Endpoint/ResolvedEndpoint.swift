@@ -1,0 +1,113 @@
+import Foundation
+
+/// The values of an endpoint and its environment that a call reads once, because an endpoint may compute them. It is the
+/// part of a request that belongs to its call.
+struct ResolvedEndpoint: HTTPRequest.Part {
+    let authorizationType: AuthorizationType
+    /// The origin of the environment; the origin of the endpoint if the environment has none.
+    let home: HTTPOrigin?
+    /// The environment's query.
+    private let query: URLQuery
+    /// The query of the environment's base URL.
+    private let baseQuery: String
+
+    init(authorizationType: AuthorizationType, home: HTTPOrigin?, query: URLQuery, baseQuery: String = "") {
+        self.authorizationType = authorizationType
+        self.home = home
+        self.query = query
+        self.baseQuery = baseQuery
+    }
+
+    /// The environment's query items, decoded.
+    var queryItems: Set<String> {
+        Set("\(query.percentEncoded)&\(baseQuery)".split(separator: "&").map { URL.decoded($0) })
+    }
+
+    /// The home of a call stays the same, wherever its requests go.
+    var outsideOrigin: ResolvedEndpoint? { self }
+    var outsideCall: ResolvedEndpoint? { nil }
+    /// The endpoint's values are in the request.
+    var identity: [String] { [] }
+}
+
+extension HTTPRequest {
+    private var endpoint: ResolvedEndpoint? { parts[ResolvedEndpoint.self] }
+
+    /// Whether the request goes to an origin that is not the origin of its service's environment. Tokens, and the query
+    /// and the fields of the environment, must not be sent there.
+    var isForeign: Bool { endpoint.map { $0.home != origin } ?? false }
+
+    /// The origin of the service's environment; the request's own origin if there is none.
+    var home: HTTPOrigin? { endpoint?.home ?? origin }
+
+    /// Whether the request was created by hand and not from an endpoint.
+    var isUnresolved: Bool { endpoint == nil }
+
+    /// How the call is authorized.
+    func authorizationType(of endpoint: any Endpoint) -> AuthorizationType {
+        self.endpoint?.authorizationType ?? endpoint.authorizationType
+    }
+
+    /// Returns the request of an adapter as a request of its call.
+    ///
+    /// - Parameter before: The request that the adapter has changed or replaced.
+    func adapted(from before: HTTPRequest) -> HTTPRequest {
+        (parts.share(ResolvedEndpoint.self, with: before.parts) ? self : inCall(of: before)).moved(from: [before])
+    }
+
+    /// Returns the request of a handler as the request with which its call goes on.
+    ///
+    /// - Parameters:
+    ///   - original: The request with which the call went on until now.
+    ///   - sent: The requests that the call has sent, from which the handler may have made its request, too.
+    func continuing(_ original: HTTPRequest, sent: [HTTPRequest]) -> HTTPRequest {
+        var request = inCall(of: original).moved(from: [original] + sent)
+        // The handler may have kept a request of another call. If the token may go there, its adapter adds it again.
+        if request.isForeign { request.headers.removeAll { $0.isFromEnvironment || $0.isFromSession } }
+        return request
+    }
+
+    /// Returns the request of a handler as the request of a call whose own request could not be created.
+    func beginning(as type: AuthorizationType, from home: HTTPOrigin?) -> HTTPRequest {
+        var request = self
+        request.parts[ResolvedEndpoint.self] = ResolvedEndpoint(
+            authorizationType: type == .inherited ? .none : type, home: home ?? origin, query: [:])
+        return request
+    }
+
+    /// Returns the request without the secrets of the origins that it has left. If it has left the environment's origin,
+    /// these include the environment's query, and the user and password of its base URL.
+    private func moved(from earlier: [HTTPRequest]) -> HTTPRequest {
+        let others = earlier.filter { $0.origin != origin }
+        guard !others.isEmpty else { return self }
+        var request = leavingOrigin(of: earlier)
+        if let user = url.user(percentEncoded: true),
+            others.contains(where: { $0.url.user(percentEncoded: true) == user })
+        {
+            request.url = request.url.withoutUser
+        }
+        if isForeign, url.query(percentEncoded: true) != nil, let items = endpoint?.queryItems, !items.isEmpty {
+            request.url = request.url.removing(items)
+        }
+        return request
+    }
+}
+
+extension URL {
+    /// The text without percent-encoding, for comparisons.
+    static func decoded(_ text: Substring) -> String { text.removingPercentEncoding ?? String(text) }
+
+    fileprivate func removing(_ items: Set<String>) -> URL {
+        guard let own = self.query(percentEncoded: true) else { return self }
+        let left = own.split(separator: "&").filter { !items.contains(URL.decoded($0)) }
+        return changed { $0.percentEncodedQuery = left.isEmpty ? nil : left.joined(separator: "&") }
+    }
+
+    fileprivate var withoutUser: URL { changed { ($0.user, $0.password) = (nil, nil) } }
+
+    private func changed(_ change: (inout URLComponents) -> Void) -> URL {
+        guard var components = URLComponents(url: self, resolvingAgainstBaseURL: true) else { return self }
+        change(&components)
+        return components.url ?? self
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+
+/// The steps of an attempt.
+extension RequestPipeline {
+    /// Begins an attempt, and returns its request. In the first attempt, this is the request of the endpoint. A handler
+    /// may replace the request of the later attempts.
+    @inline(never)  // so that its variables need no memory while the call waits for its response
+    func begin() throws -> HTTPRequest {
+        try scope.check()
+        phase = .begun(at: original == nil ? begun : client.clock.now())
+        var request = try original ?? makeRequest()
+        request.belong(to: context)
+        original = request  // before the body is encoded: if that fails, the failure contains the request
+        try encodeBody(of: &request)
+        original = request
+        if scope.isPartOfRefresh {
+            request.admission = .refresh
+        } else if scope.isAdmitted, request.admission == .required {
+            request.admission = .unlimited
+        }
+        events?.report(.attemptStarted(history.count + 1, request))
+        return request
+    }
+
+    /// Creates the request of the endpoint.
+    private func makeRequest() throws -> HTTPRequest {
+        if let total = settings.timeouts.total, total <= .zero {
+            throw NetworkError(
+                .invalidRequest, reason: "total timeout: expected more than zero, found \(total.shortText)")
+        }
+        var request = try client.makeRequest(endpoint, method, settings)
+        requirements.applyHeaders(to: &request)
+        return request
+    }
+
+    private func encodeBody(of request: inout HTTPRequest) throws {
+        guard !request.body.isEncoded else { return }
+        request.body = try request.body.encoded(by: settings.encoder ?? JSONEncoder())
+    }
+
+    /// Waits until the policies admit the request. If it cannot be sent now, because the circuit breaker is open, or
+    /// because the token has expired and its refresh has failed without ending the session, the cache may respond.
+    ///
+    /// A call that uses only the cache sends nothing. It waits only until the token is known, because a stored response
+    /// belongs to a token.
+    func admission(_ request: inout HTTPRequest) async throws -> Admitted {
+        do {
+            let admitted = try await policies(for: request).enter(request, for: endpoint) { policy in
+                events?.report(.waiting(.admission(policy: "\(type(of: policy))")))
+            }
+            admitted.lend(to: context)
+            return admitted
+        } catch {
+            guard client.configuration.cache != nil, request.method.isSafe, let known = error as? NetworkError,
+                known.kind == .circuitOpen || known.kind == .noToken && !RefreshRejection.isEnd(known.underlying)
+            else { throw error }
+            request.mustNotBeSent(because: known)
+            return Admitted()
+        }
+    }
+
+    /// - Throws: ``NetworkError/Kind/notCached`` if the call uses only the cache, but the service has no cache.
+    private func policies(for request: HTTPRequest) throws -> Admission {
+        guard request.parts.cache.rule == .only else { return client.admission }
+        guard client.configuration.cache != nil else { throw NetworkError.notCached }
+        return Admission(client.admission.policies.filter { $0.admissionStage == .token })
+    }
+
+    /// Runs the adapters on the original request.
+    func adapters(_ original: HTTPRequest) async throws -> HTTPRequest {
+        events?.report(.permitAcquired(attempt: history.count + 1))
+        var request = original
+        request.headers.reserveCapacity(request.headers.count + 8)  // once, and not again for each adapter
+        try await client.requestAdaptingService.adapt(&request, for: endpoint)
+        try scope.check()
+        try encodeBody(of: &request)
+        if let file = requirements.file { request.beginDownload(to: file) }
+        phase = .sent(request, at: client.clock.now(), begun: phase.begun)
+        events?.report(.adapted(request))
+        return request
+    }
+
+    /// Sends the adapted request. A response for a converter that needs the whole body is in memory.
+    func transport(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let limit = max(settings.maximumResponseSize ?? .max, 0)
+        var response = try await client.transport
+            .send(request, delivering: requirements.target.delivery(limit: limit)).metered()
+        if requirements.target == .memory, response.content.isPending(upTo: limit) {
+            response = try await response.collected(upTo: limit)
+        }
+        response = response.decidingRefusal()
+        if response.source != .cache {
+            client.errorHandlingService.record(response, to: request)
+        } else if case .success(let received) = response.replaced {
+            client.errorHandlingService.record(received, to: request)  // a stale response has replaced it
+        }
+        answer(with: response)
+        events?.reportHead(of: response)
+        return response
+    }
+
+    private func answer(with response: HTTPResponse) {
+        guard let adapted = phase.adapted, let sent = phase.sent else { return }
+        phase = .answered(response, to: adapted, sent: sent, begun: phase.begun)
+    }
+
+    /// Validates a response.
+    func validators(_ response: HTTPResponse) throws {
+        try response.validated(by: settings.validators ?? .standard)
+    }
+
+    /// Returns the error for a response that a validator has refused. If the response is a stream, its beginning is
+    /// read, which is enough to decode an error.
+    func refused(_ response: HTTPResponse, _ error: any Error) async -> any Error {
+        if case .stream = response.content { answer(with: await response.refused()) }
+        return NetworkError.explained(error, response)
+    }
+
+    /// Ends the call with success, unless the call was interrupted before.
+    ///
+    /// - Parameter request: The request as it was sent, which still belongs to the call.
+    @inline(never)  // as `begin`
+    func finish(with response: HTTPResponse, to request: HTTPRequest) throws -> Outcome {
+        try scope.complete()
+        let record = CallRecord(
+            call: endpoint, date: date, earlier: history, number: history.count + 1, begun: begun,
+            attemptBegun: phase.begun, handedOver: phase.sent, ended: client.clock.now(),
+            tokenGeneration: request.tokenGeneration)
+        events?.report(.attemptEnded(record.attempt(with: response)))
+        return (response, record)
+    }
+}
+
+extension RequestPipeline {
+    /// Returns the request after its adapters have run and cookies have been added. Does not send it.
+    func adaptedRequest() async throws -> HTTPRequest {
+        var request = try makeRequest()
+        if let meter = settings.progress { request.belong(to: TransferContext(meter: meter)) }
+        try await client.requestAdaptingService.adapt(&request, for: endpoint)
+        return client.withCookies(request)
+    }
+
+    /// Returns the request as ``adaptedRequest()`` does, but only synchronous adapters run, without waiting.
+    func adaptedRequestNow() throws -> HTTPRequest {
+        var request = try makeRequest()
+        try client.requestAdaptingService.adaptNow(&request, for: endpoint)
+        return client.withCookies(request)
+    }
+}
