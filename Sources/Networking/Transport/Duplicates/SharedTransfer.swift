@@ -209,7 +209,7 @@ final class SharedTransfer: Sendable {
             own.options = request.options
             own.headers = own.headers.withSources(of: request.headers)
             response.request = own.inCall(of: request).leavingOrigin(of: request)
-            return answer.replaced.map { response.replacing($0) } ?? response
+            return response
         }
 
         /// Not inlined, because large locals would become part of the async function that waits, and every waiting call
