@@ -105,8 +105,8 @@ extension RequestPipeline {
     private func failure(with error: any Error) -> RequestFailure {
         let known = phase.adapted == nil ? nil : error as? NetworkError
         let response = phase.response ?? known?.response
-        // Redirects may have changed the request.
-        let request = known?.request ?? response?.request ?? phase.adapted ?? original
+        // Redirects may have changed the request. The converter's errors name the request outside of the call.
+        let request = phase.response?.request ?? known?.request ?? response?.request ?? phase.adapted ?? original
         return failure(with: error, request, phase.adapted, response?.withoutStream, original: original)
     }
 
@@ -124,10 +124,12 @@ extension RequestPipeline {
         return failure
     }
 
-    /// Returns the response as the converter gets it, which may keep it: outside of the call. The errors of a stream are
-    /// mapped in the same way as the call's own errors, if they occur after the call has returned.
+    /// Returns the response as the converter gets it, which may keep it: outside of the call. A download needs its parts
+    /// until its file is closed. The errors of a stream are mapped in the same way as the call's own errors, if they
+    /// occur after the call has returned.
     @inline(never)  // as `begin`
-    func leaving(with response: HTTPResponse) -> HTTPResponse {
+    func readable(_ response: HTTPResponse) -> HTTPResponse {
+        guard !requirements.isDownload else { return response }
         var left = response.leavingCall()
         guard requirements.target == .stream, case .stream(let body) = left.content else { return left }
         // The body retains the failure and the scope, but not the call, because the call retains the observers.

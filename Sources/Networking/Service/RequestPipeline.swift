@@ -114,7 +114,6 @@ final class RequestPipeline {
         client.calls.enter(scope, endpoint)
         if let meter = context.meter { events?.observe(meter) }
         if requirements.target == .stream { context.meter?.expectStream() }
-        events?.report(.started)
         var hasResponse = false
         defer {
             scope.detach()
@@ -122,6 +121,7 @@ final class RequestPipeline {
             context.meter?.finish(hasResponse: hasResponse)
         }
         let outcome = try await CallPosition.$current.withValue(.inside(scope)) {
+            events?.report(.started)
             while true {
                 do { return try await attempt(read) } catch {
                     if let failure = await recover(from: error) { throw failure }
@@ -150,21 +150,22 @@ final class RequestPipeline {
         if requirements.target != .file || !response.status.isSuccessful {
             admitted.end(.after(response))
             do { try validators(response) } catch { throw await refused(response, error) }
-            let left = leaving(with: response)
-            try await converter(left, settings.decoder ?? JSONDecoder())
-            return try finish(with: left, to: response.request)
+            let read = readable(response)
+            try await converter(read, settings.decoder ?? JSONDecoder())
+            return try finish(with: read, to: response.request)
         }
         // The permits are held until the file is complete.
         do { try validators(response) } catch {
             admitted.end(.after(response))
             throw await refused(response, error)
         }
-        do { try await converter(response, settings.decoder ?? JSONDecoder()) } catch {
+        let read = readable(response)
+        do { try await converter(read, settings.decoder ?? JSONDecoder()) } catch {
             admitted.end(.failed(error))
             throw error
         }
         admitted.end(.after(response))
-        return try finish(with: response.leavingCall(), to: response.request)
+        return try finish(with: read, to: response.request)
     }
 }
 

@@ -158,4 +158,24 @@ struct ReplacedRequestTests {
         while policy.failures.value.count < 2 { await Task.yield() }
         #expect(policy.failures.value == [false, true])
     }
+
+    @Test(
+        "A retry after a redirect to another server sends the same request as before, to a server of the endpoint, too")
+    func retryAfterRedirect() async throws {
+        stub.on(nil, nil) { request in
+            request.url.host == "other.example"
+                ? .status(.serviceUnavailable) : StubResponse(.found, headers: [.location: "https://other.example/y"])
+        }
+        let service = NetworkService(
+            environment: NetworkEnvironment(baseURL: Fixture.environment.baseURL, query: ["format": "json"])
+        ) {
+            $0.transport = stub
+            $0.retry = RetryPolicy(retries: 1)
+        }
+        let foreign = try #require(URL(string: "https://user:pw@foreign.example/x?format=json"))
+        _ = await Fixture.failure { try await service.request(AdHocEndpoint.at(foreign).header("X-Own", "1")) }
+        let sent = stub.requests.filter { $0.url.host == "foreign.example" }
+        #expect(sent.count == 2 && sent.first?.url == sent.last?.url && sent.last?.headers["X-Own"] == "1")
+        #expect(sent.last?.url.query() == "format=json" && sent.last?.url.user() == "user")
+    }
 }

@@ -69,24 +69,27 @@ extension HTTPRequest {
 
     /// Returns the request of a handler as the request of a call whose own request could not be created.
     func beginning(as type: AuthorizationType, from home: HTTPOrigin?) -> HTTPRequest {
-        var request = self
+        var request = leavingCall()
         request.parts[ResolvedEndpoint.self] = ResolvedEndpoint(
             authorizationType: type == .inherited ? .none : type, home: home ?? origin, query: [:])
+        if request.isForeign { request.headers.removeAll { $0.isFromEnvironment || $0.isFromSession } }
         return request
     }
 
     /// Returns the request without the secrets of the origins that it has left. If it has left the environment's origin,
     /// these include the environment's query, and the user and password of its base URL.
     private func moved(from earlier: [HTTPRequest]) -> HTTPRequest {
-        let others = earlier.filter { $0.origin != origin }
+        let others = earlier.filter { $0.origin != origin }.map(\.url)
         guard !others.isEmpty else { return self }
+        // What an earlier request has already sent to this origin, its endpoint has set.
+        let own = earlier.filter { $0.origin == origin }.map(\.url)
         var request = leavingOrigin(of: earlier)
-        if let user = url.user(percentEncoded: true),
-            others.contains(where: { $0.url.user(percentEncoded: true) == user })
+        if url.user(percentEncoded: true) != nil, others.contains(where: { url.hasSameUser(as: $0) }),
+            !own.contains(where: { url.hasSameUser(as: $0) })
         {
             request.url = request.url.withoutUser
         }
-        if isForeign, url.query(percentEncoded: true) != nil, let items = endpoint?.queryItems, !items.isEmpty {
+        if isForeign, let items = endpoint?.queryItems.subtracting(own.flatMap(\.queryItems)), !items.isEmpty {
             request.url = request.url.removing(items)
         }
         return request
@@ -96,6 +99,12 @@ extension HTTPRequest {
 extension URL {
     /// The text without percent-encoding, for comparisons.
     static func decoded(_ text: Substring) -> String { text.removingPercentEncoding ?? String(text) }
+
+    fileprivate var queryItems: [String] {
+        (query(percentEncoded: true) ?? "").split(separator: "&").map { URL.decoded($0) }
+    }
+
+    fileprivate func hasSameUser(as other: URL) -> Bool { user == other.user && password == other.password }
 
     fileprivate func removing(_ items: Set<String>) -> URL {
         guard let own = self.query(percentEncoded: true) else { return self }

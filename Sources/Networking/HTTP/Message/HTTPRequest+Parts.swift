@@ -178,7 +178,8 @@ extension HTTPRequest {
             field.staysAtOrigin && others.contains { $0.has(field) } && !own.contains { $0.has(field) }
         }
         request.options.removeSensitive(of: others.map(\.options))
-        request.parts = parts.outsideOrigin
+        // If an earlier request went to this origin, the parts are those of a request to this origin.
+        if own.isEmpty { request.parts = parts.outsideOrigin }
         return request
     }
 

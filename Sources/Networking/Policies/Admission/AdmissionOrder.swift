@@ -44,6 +44,11 @@ extension HTTPRequest {
     /// The positions of the request in queues. The request keeps them while it waits for other policies.
     var positions: QueuePositions? { parts.admission.positions }
 
+    /// Sets the urgency of a request that was created by hand.
+    package mutating func order(priority: HTTPRequest.Priority) {
+        parts[order: AdmissionOrder.self].priority = priority
+    }
+
     /// Lets the request keep its positions in queues from now on.
     mutating func keepPositions() {
         if positions == nil { parts[order: AdmissionOrder.self].positions = QueuePositions() }

@@ -55,10 +55,8 @@ enum AdmissionSystem {
             let urls = ["https://a.example/", "https://b.example/", "https://c.example/"].compactMap { URL(string: $0) }
             origins = urls.compactMap { HTTPOrigin($0) }
             requests = callers.enumerated().map { index, caller in
-                var settings = RequestSettings()
-                settings.priority = HTTPRequest.Priority(caller.priority)
                 var request = HTTPRequest(.get, urls[caller.host])
-                request.options = settings.options
+                request.order(priority: HTTPRequest.Priority(caller.priority))
                 request[option: CallerOption.self] = index
                 return request
             }
