@@ -77,6 +77,31 @@ struct TenthPartTests {
         #expect(parts == ["a", leavesOrigin ? "a" : nil])
     }
 
+    @Test(
+        "A retry at an origin to which a redirect has already led drops it, and a retry at home keeps it",
+        arguments: [false, true])
+    func retryAfterRedirect(isMoved: Bool) async throws {
+        stub.on(nil, nil) {
+            $0.url.host == "b.example"
+                ? .status(.serviceUnavailable) : StubResponse(.found, headers: [.location: "https://b.example/y"])
+        }
+        let service = service(leavesOrigin: false, leavesCall: false) {
+            $0.errorHandlingService = ErrorHandlingService([
+                ClosureErrorHandler { failure in
+                    guard failure.attempt == 1, var request = failure.originalRequest else {
+                        return .next(failure.error)
+                    }
+                    request.parts[Tenth.self] = Tenth(value: "of the handler", leavesOrigin: false, leavesCall: false)
+                    if isMoved, let url = URL(string: "https://b.example/z") { request.url = url }
+                    return .retry(with: request)
+                }
+            ])
+            $0.requestAdaptingService = RequestAdaptingService()
+        }
+        _ = await Fixture.failure { try await service.request(.get("x")) }
+        #expect(parts == (isMoved ? [nil, nil, nil] : [nil, nil, "of the handler", nil]))
+    }
+
     @Test("An adapter that changes the origin drops or keeps it as it says", arguments: [false, true])
     func adapter(leavesOrigin: Bool) async throws {
         stub.on(nil, nil, StubResponse())

@@ -166,7 +166,7 @@ extension HTTPRequest {
     /// the code that changed the origin, or later code, has then set it. A field of the environment does not stay, even
     /// if it is harmless.
     ///
-    /// - Parameter earlier: The requests from which this request was made.
+    /// - Parameter earlier: The requests from which this request was made. The first is the one whose parts it has.
     package func leavingOrigin(of earlier: HTTPRequest...) -> HTTPRequest { leavingOrigin(of: earlier) }
 
     func leavingOrigin(of earlier: [HTTPRequest]) -> HTTPRequest {
@@ -178,8 +178,7 @@ extension HTTPRequest {
             field.staysAtOrigin && others.contains { $0.has(field) } && !own.contains { $0.has(field) }
         }
         request.options.removeSensitive(of: others.map(\.options))
-        // If an earlier request went to this origin, the parts are those of a request to this origin.
-        if own.isEmpty { request.parts = parts.outsideOrigin }
+        if earlier.first?.origin != origin { request.parts = parts.outsideOrigin }
         return request
     }
 

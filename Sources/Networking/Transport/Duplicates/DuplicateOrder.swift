@@ -6,7 +6,7 @@ struct DuplicateOrder: HTTPRequest.Order {
     fileprivate(set) var group: String?
 
     var outsideOrigin: DuplicateOrder? { self }
-    /// A request that nobody waits for is not compared by the policy of a call.
+    /// A validation in the background is not compared by the policy of a call.
     var outsideCall: DuplicateOrder? { nil }
     /// Groups are compared in ``DuplicateKey``, because the requests of one group may differ.
     var identity: [String] { [] }
