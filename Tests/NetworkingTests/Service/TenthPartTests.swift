@@ -149,15 +149,21 @@ struct TenthPartTests {
     @Test("Requests that differ in it are no duplicates, and a response to one of them is not stored for the other")
     func identity() async throws {
         let transport = ManualTransport()
+        let (limit, joined) = (ConcurrencyLimit(), Box(0))
         let service = service {
             $0.transport = transport
-            $0.duplicates = .join
+            $0.concurrencyLimit = limit
+            $0.duplicates = DuplicateRequestPolicy { _, _ in
+                joined.change { $0 += 1 }
+                return .join
+            }
             $0.cache = ResponseCache(clock: clock.networkClock)
         }
         async let first: Void = service.request(AdHocEndpoint.get("x").header("X-Value", "a"))
         async let second: Void = service.request(AdHocEndpoint.get("x").header("X-Value", "b"))
         await transport.waitForRequests(2)
         let third = service.task(AdHocEndpoint.get("x").header("X-Value", "a"), as: .void)
+        while joined.value < 1 || limit.activeCount > 2 { await Task.yield() }
         transport.answer()
         transport.answer()
         try await first
