@@ -1,5 +1,13 @@
 import Foundation
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// A state that is accessed only under its lock. Copies share the state and the lock.
 ///
 /// The state and the lock are in one allocation, because every call creates several such pairs. An `NSLock` on Linux
@@ -48,4 +56,71 @@ struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // because 
 extension Locked: CustomReflectable {
     /// An empty mirror, so that `dump` does not show the state, which may be secret, and does not acquire the lock.
     var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+/// A lock for asynchronous operations. One task at a time runs its operation. The other tasks wait in the order of
+/// their arrival.
+struct AsyncLock: Sendable {
+    private struct State: Sendable {
+        var isTaken = false
+        var waiting: [Settlement<Void>] = []
+    }
+
+    private let state = Locked(State())
+
+    /// Waits until no other operation runs, and then runs `operation`.
+    ///
+    /// - Throws: The error of the operation, or an ``Interruption`` if the wait ends because the task is cancelled.
+    func withLock<Value: Sendable>(_ operation: () async throws -> Value) async throws -> Value {
+        let isNext = Settlement<Void>()
+        let isFree = state.withLock { state in
+            guard state.isTaken else {
+                state.isTaken = true
+                return true
+            }
+            state.waiting.append(isNext)
+            return false
+        }
+        if !isFree { try await isNext.value() }
+        defer { leave() }
+        return try await operation()
+    }
+
+    private func leave() {
+        while let next = nextWaiter() {
+            if next.settle(.success(())) { return }  // a waiter that was cancelled is skipped
+        }
+    }
+
+    private func nextWaiter() -> Settlement<Void>? {
+        state.withLock { state in
+            guard !state.waiting.isEmpty else {
+                state.isTaken = false
+                return nil
+            }
+            return state.waiting.removeFirst()
+        }
+    }
+}
+
+/// A lock file. Only one thread of one process holds the lock at a time. The system releases the lock if the process
+/// ends.
+struct FileLock: Sendable {
+    let path: String
+
+    /// Waits for the lock and holds it while a closure runs. Creates the file if there is none.
+    func locked<Value>(_ body: (_ file: Int32) throws -> Value) throws -> Value {
+        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw FileLock.fault(path) }
+        defer { close(file) }
+        while flock(file, LOCK_EX) != 0 { guard errno == EINTR else { throw FileLock.fault(path) } }
+        return try body(file)
+    }
+
+    /// Returns the error of the last system call, from `errno`.
+    static func fault(_ path: String) -> any Error {
+        let code = POSIXErrorCode(rawValue: errno) ?? .EIO
+        return CocoaError(
+            .fileWriteUnknown, userInfo: [NSFilePathErrorKey: path, NSUnderlyingErrorKey: POSIXError(code)])
+    }
 }

@@ -22,7 +22,7 @@ private enum ExtensionPoints {
         let refreshToken: String
     }
 
-    // snippet.Policies/Adapters/RequestAdapter
+    // snippet.Policies/Adapters/RequestAdaptingService
     struct TenantAdapter: RequestAdapter {
         let tenant: String
 

@@ -41,3 +41,131 @@ struct BodyLines: AsyncSequence, Sendable {
         }
     }
 }
+
+/// The elements of a response body, read as the body arrives: lines, JSON values, server-sent events.
+///
+/// To close the connection, leave the loop and release the sequence. The loop throws the errors of the connection, and
+/// an error for an element that cannot be read.
+///
+/// ```swift
+/// for try await line in try await service.request(.get("log"), as: .lines) { print(line) }
+/// ```
+public struct BodySequence<Element: Sendable>: AsyncSequence, Sendable {
+    private let makeIterator: @Sendable () -> Iterator
+
+    init<Base: AsyncSequence & Sendable>(_ base: Base) where Base.Element == Element {
+        makeIterator = {
+            var iterator = base.makeAsyncIterator()
+            return Iterator { try await iterator.next() }
+        }
+    }
+
+    /// Creates an iterator. The body of one response can be read once.
+    public func makeAsyncIterator() -> Iterator { makeIterator() }
+
+    /// Reads the elements.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let read: () async throws -> Element?
+
+        /// Returns the next element when it has arrived, or nil at the end.
+        public mutating func next() async throws -> Element? { try await read() }
+    }
+}
+
+/// Splits chunks of bytes into lines. A line may extend over several chunks.
+package struct LineSplitter: Sendable {
+    /// The line endings.
+    enum Endings: Sendable {
+        /// LF and CRLF.
+        case lineFeed
+        /// LF, CRLF and CR.
+        case any
+    }
+
+    /// The maximum length of a line in bytes: longer than any usual line, and small enough for memory.
+    package static let longestLine = 16 << 20
+
+    private let endings: Endings
+    private var line = Data()
+    /// Whether the last byte was a CR that ended a line. An LF that follows belongs to the same line ending.
+    private var endedWithReturn = false
+
+    init(endings: Endings) {
+        self.endings = endings
+    }
+
+    /// The bytes after the last line ending; nil if there are none.
+    var rest: Data? { line.isEmpty ? nil : trimmed(line) }
+
+    /// Returns the lines that a chunk completes.
+    mutating func split(_ chunk: Data) throws -> [Data] {
+        var lines: [Data] = []
+        chunk.withUnsafeBytes { bytes in
+            var start = 0
+            for (index, byte) in bytes.enumerated() {
+                defer { endedWithReturn = endings == .any && byte == UInt8(ascii: "\r") }
+                if endedWithReturn, byte == UInt8(ascii: "\n") {
+                    start = index + 1
+                } else if byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") && endings == .any {
+                    line.append(contentsOf: bytes[start..<index])
+                    lines.append(trimmed(line))
+                    line = Data()
+                    start = index + 1
+                }
+            }
+            line.append(contentsOf: bytes[start...])
+        }
+        guard line.count <= LineSplitter.longestLine else {
+            throw NetworkError.responseTooLarge(limit: LineSplitter.longestLine)
+        }
+        return lines
+    }
+
+    private func trimmed(_ line: Data) -> Data {
+        endings == .lineFeed && line.last == UInt8(ascii: "\r") ? line.dropLast() : line
+    }
+}
+
+/// The JSON values of a body with one value per line. The values are decoded as the body arrives.
+struct JSONLines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
+    private let lines: BodyLines
+    private let decoder: JSONDecoder
+
+    init(_ lines: BodyLines, decoder: JSONDecoder) {
+        self.lines = lines
+        self.decoder = decoder
+    }
+
+    /// Returns an iterator over the values.
+    func makeAsyncIterator() -> Iterator { Iterator(lines: lines.makeAsyncIterator(), decoder: decoder) }
+
+    /// Reads the values.
+    struct Iterator: AsyncIteratorProtocol {
+        fileprivate var lines: BodyLines.Iterator
+        fileprivate let decoder: JSONDecoder
+        private var number = 0
+
+        fileprivate init(lines: BodyLines.Iterator, decoder: JSONDecoder) {
+            self.lines = lines
+            self.decoder = decoder
+        }
+
+        /// Returns the next value, or nil at the end.
+        ///
+        /// - Throws: The error of the body; ``NetworkError/Kind/undecodableBody`` if a line cannot be decoded. The
+        ///   reason contains the number of the line.
+        mutating func next() async throws -> Element? {
+            while let line = try await lines.next() {
+                number += 1
+                guard !line.utf8.allSatisfy({ HTTPGrammar.isBlank($0) }) else { continue }
+                do { return try decoder.decode(Element.self, from: Data(line.utf8)) } catch {
+                    throw NetworkError(
+                        .undecodableBody,
+                        reason: "line \(number): \(UndecodableBody.describe(error, reading: Element.self))",
+                        underlying: error)
+                }
+            }
+            return nil
+        }
+    }
+}

@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 extension HTTPBody {
     /// Creates a `multipart/form-data` body (RFC 7578) of parts, in the order given.
@@ -92,6 +92,127 @@ enum MultipartBoundary {
                 .bodyNotEncodable,
                 reason: "the body cannot be encoded: its boundary needs 1 to 70 letters, digits or "
                     + "' ( ) + _ , - . / : = ?")
+        }
+    }
+}
+
+extension HTTPBody {
+    /// One part of a `multipart/form-data` body: a field or a file, and the source of its bytes.
+    ///
+    /// ```swift
+    /// let parts: [HTTPBody.Part] = [
+    ///     .field("title", "Holidays"),
+    ///     .file("photo", at: photo),
+    ///     .data("thumbnail", thumbnail, fileName: "small.png", contentType: .png),
+    /// ]
+    /// ```
+    public struct Part: Sendable {
+        /// The name of the form field.
+        let name: String
+        /// The name of the file; nil for a field that is not a file.
+        let fileName: String?
+        /// The part's bytes, with their media type.
+        let body: HTTPBody
+
+        /// Creates a part from any body: data, text, JSON, a file or a custom source.
+        ///
+        /// - Parameters:
+        ///   - name: The name of the form field.
+        ///   - fileName: The name of the file; nil for a field that is not a file.
+        ///   - body: The bytes. If the body has no media type, the part has no `Content-Type`.
+        public init(_ name: String, fileName: String? = nil, body: HTTPBody) {
+            self.name = name
+            self.fileName = fileName
+            self.body = body
+        }
+
+        /// Creates a field with a text or a number.
+        public static func field(_ name: String, _ value: some LosslessStringConvertible) -> HTTPBody.Part {
+            HTTPBody.Part(name, body: .data(Data(value.description.utf8), contentType: nil))
+        }
+
+        /// Creates a part from bytes in memory: a file if `fileName` is not nil, otherwise a field.
+        public static func data(
+            _ name: String, _ data: Data, fileName: String? = nil, contentType: MediaType? = nil
+        ) -> HTTPBody.Part {
+            let type = contentType ?? fileName.map { HTTPBody.Part.type(of: $0) }
+            return HTTPBody.Part(name, fileName: fileName, body: .data(data, contentType: type))
+        }
+
+        /// Creates a part from a file, which is read while it is sent.
+        ///
+        /// - Parameters:
+        ///   - name: The name of the form field.
+        ///   - url: The URL of the file.
+        ///   - fileName: The name that is sent to the server. Default: the name of the file.
+        ///   - contentType: The media type. Default: the media type of the file name's extension.
+        public static func file(
+            _ name: String, at url: URL, fileName: String? = nil, contentType: MediaType? = nil
+        ) -> HTTPBody.Part {
+            let shown = fileName ?? url.lastPathComponent
+            return HTTPBody.Part(name, fileName: shown, body: .file(url, contentType: contentType ?? type(of: shown)))
+        }
+
+        /// Creates a part whose bytes a reader supplies while they are sent.
+        ///
+        /// - Parameters:
+        ///   - name: The name of the form field.
+        ///   - fileName: The name that is sent to the server; nil for a field that is not a file.
+        ///   - length: The number of bytes; nil if it is not known. The length of the whole body is then not known
+        ///     either, and the body is sent in chunks.
+        ///   - isReplayable: Whether `open` can be called again for a retry or a redirect.
+        ///   - contentType: The media type.
+        ///   - open: Opens the part. The closure runs each time the body is sent: once per attempt, and again if a
+        ///     redirect or the engine repeats the body.
+        public static func stream(
+            _ name: String, fileName: String?, length: Int?, isReplayable: Bool, contentType: MediaType = .octetStream,
+            open: @escaping @Sendable () throws -> any HTTPBody.Reader
+        ) -> HTTPBody.Part {
+            HTTPBody.Part(
+                name, fileName: fileName,
+                body: .source(length: length, isReplayable: isReplayable, contentType: contentType, open: open))
+        }
+
+        private static func type(of fileName: String) -> MediaType {
+            guard let dot = fileName.lastIndex(of: "."), dot > fileName.startIndex else { return .octetStream }
+            return MediaType(fileExtension: String(fileName[fileName.index(after: dot)...])) ?? .octetStream
+        }
+
+        /// The part's header fields, up to the first byte of its body.
+        var head: String {
+            var disposition = "Content-Disposition: form-data; name=\"\(HTTPBody.Part.escape(name))\""
+            if let fileName { disposition += "; filename=\"\(HTTPBody.Part.escape(fileName))\"" }
+            return ([disposition] + body.headers.map { "\($0.name): \($0.value)" }).joined(separator: "\r\n")
+                + "\r\n\r\n"
+        }
+
+        /// - Throws: ``NetworkError/Kind/bodyNotEncodable`` if a field of the part's body has an invalid name or value,
+        ///   because such a field could add other fields to the head.
+        func check() throws {
+            for field in body.headers {
+                guard HTTPGrammar.isToken(field.name.rawValue), HTTPGrammar.isFieldValue(field.value) else {
+                    throw NetworkError(
+                        .bodyNotEncodable,
+                        reason:
+                            "the body cannot be encoded: the part \"\(name)\" has a header field "
+                            + "with an invalid name or value")
+                }
+            }
+        }
+
+        /// Escapes a name as browsers do (WHATWG form encoding): quotes and line breaks are percent-encoded. Other
+        /// control characters are percent-encoded as well, because a head must not contain them. All other characters
+        /// stay as they are, in UTF-8.
+        private static func escape(_ name: String) -> String {
+            var escaped = ""
+            for scalar in name.unicodeScalars {
+                if scalar == "\"" || scalar.value < 0x20 && scalar != "\t" || scalar.value == 0x7F {
+                    escaped += "%\(scalar.value < 0x10 ? "0" : "")\(String(scalar.value, radix: 16, uppercase: true))"
+                } else {
+                    escaped.unicodeScalars.append(scalar)
+                }
+            }
+            return escaped
         }
     }
 }

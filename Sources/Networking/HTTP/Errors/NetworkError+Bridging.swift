@@ -101,3 +101,32 @@ extension NetworkError {
 extension NetworkError: RedactedReflectable {
     var reflectedMembers: KeyValuePairs<String, Any> { ["kind": kind, "error": description] }
 }
+
+/// An error of the library that bridges to `NSError`, for Objective-C and the system's alerts. The domain contains the
+/// name of the type: `Networking.NetworkError`.
+protocol BridgedError: LocalizedError, CustomNSError {
+    var bridgedCode: Int { get }
+    var bridgedUserInfo: [String: Any] { get }
+}
+
+extension BridgedError {
+    /// The error domain: `Networking.` and the name of the type.
+    public static var errorDomain: String { "Networking.\(Self.self)" }
+    /// The error code of the `NSError`: ``bridgedCode``.
+    public var errorCode: Int { bridgedCode }
+    /// The user info of the `NSError`: ``bridgedUserInfo``.
+    public var errorUserInfo: [String: Any] { bridgedUserInfo }
+}
+
+/// An error of the library that was created from a network error.
+protocol CausedByNetworkError: Error {
+    var networkCause: NetworkError? { get }
+    mutating func changeCause(_ change: (inout NetworkError) -> Void)
+}
+
+extension Error {
+    /// The error itself if it is a network error; otherwise the network error from which the library created it.
+    var originalNetworkError: NetworkError? {
+        self as? NetworkError ?? (self as? any CausedByNetworkError)?.networkCause
+    }
+}

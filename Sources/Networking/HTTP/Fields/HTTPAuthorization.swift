@@ -64,3 +64,79 @@ extension HTTPAuthorization: RedactedReflectable {
     var redactedDescription: String { "\(scheme) <redacted>" }
     var reflectedMembers: KeyValuePairs<String, Any> { ["scheme": scheme] }
 }
+
+extension HTTPHeaders {
+    /// One challenge of a `WWW-Authenticate` field, [RFC 9110 section
+    /// 11.3](https://www.rfc-editor.org/rfc/rfc9110#section-11.3).
+    public struct Challenge: Hashable, Sendable {
+        /// The scheme, such as `Bearer`, as the server spells it.
+        public let scheme: String
+        /// The `token68` value; nil if the challenge has parameters instead.
+        package let token68: String?
+        /// The parameters, with their names in lower case. If a name occurs twice, the first value is used.
+        public let parameters: [String: String]
+
+        /// Creates a challenge.
+        init(scheme: String, token68: String? = nil, parameters: [String: String] = [:]) {
+            self.scheme = scheme
+            self.token68 = token68
+            self.parameters = parameters
+        }
+
+        /// The name of the protection space.
+        var realm: String? { parameters["realm"] }
+
+        /// The `error` parameter of a bearer challenge (RFC 6750 section 3.1), such as `invalid_token`.
+        var error: String? { parameters["error"] }
+
+        /// Whether the challenge has this scheme, ignoring case.
+        func isScheme(_ scheme: String) -> Bool {
+            self.scheme.lowercased() == scheme.lowercased()
+        }
+
+        /// Parses the challenges of a field value. Stops at the first malformed challenge, and returns the challenges
+        /// before it.
+        static func parse(_ value: String) -> [HTTPHeaders.Challenge] {
+            var scanner = HTTPFieldScanner(value)
+            var challenges: [HTTPHeaders.Challenge] = []
+            while true {
+                skipSeparators(&scanner)
+                guard let challenge = parseOne(&scanner) else { return challenges }
+                challenges.append(challenge)
+            }
+        }
+
+        private static func parseOne(_ scanner: inout HTTPFieldScanner) -> HTTPHeaders.Challenge? {
+            guard let scheme = scanner.token() else { return nil }
+            scanner.skipBlanks()
+            if let token = loneToken68(&scanner) { return HTTPHeaders.Challenge(scheme: scheme, token68: token) }
+            var parameters: [String: String] = [:]
+            while true {
+                let start = scanner.position
+                skipSeparators(&scanner)
+                guard let parameter = scanner.parameter() else {
+                    scanner.move(to: start)
+                    return HTTPHeaders.Challenge(scheme: scheme, parameters: parameters)
+                }
+                let name = parameter.name.lowercased()
+                parameters[name] = parameters[name] ?? parameter.value
+            }
+        }
+
+        /// Reads a token68 if the end of the value or a comma follows it. Otherwise, the text is a parameter such as
+        /// `realm=x` or the next scheme, and the method returns nil.
+        private static func loneToken68(_ scanner: inout HTTPFieldScanner) -> String? {
+            let start = scanner.position
+            if let token = scanner.token68() {
+                scanner.skipBlanks()
+                if scanner.isAtEnd || scanner.next == UInt8(ascii: ",") { return token }
+            }
+            scanner.move(to: start)
+            return nil
+        }
+
+        private static func skipSeparators(_ scanner: inout HTTPFieldScanner) {
+            repeat { scanner.skipBlanks() } while scanner.skip(",")
+        }
+    }
+}

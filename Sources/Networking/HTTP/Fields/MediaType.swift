@@ -1,3 +1,5 @@
+import Foundation
+
 /// A media type, [RFC 9110 section 8.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-8.3.1), such as
 /// `text/html; charset=utf-8`.
 ///
@@ -114,4 +116,113 @@ extension MediaType: LosslessStringConvertible {
             "\(text); \(parameter.name)=\(HTTPGrammar.tokenOrQuoted(parameter.value))"
         }
     }
+}
+
+/// The media types that apps use most often. Write any other type as `MediaType("application", "wasm")`.
+extension MediaType {
+    /// Any type: `*/*`.
+    public static let any = MediaType("*", "*")
+    /// `application/json`.
+    public static let json = MediaType("application", "json")
+    /// `application/xml`.
+    public static let xml = MediaType("application", "xml")
+    /// `application/octet-stream`.
+    public static let octetStream = MediaType("application", "octet-stream")
+    /// `application/x-www-form-urlencoded`.
+    public static let formURLEncoded = MediaType("application", "x-www-form-urlencoded")
+    /// `application/problem+json`.
+    public static let problemJSON = MediaType("application", "problem+json")
+    /// `application/x-ndjson`.
+    public static let ndjson = MediaType("application", "x-ndjson")
+    /// `application/pdf`.
+    public static let pdf = MediaType("application", "pdf")
+    /// `application/zip`.
+    public static let zip = MediaType("application", "zip")
+    /// `text/plain`.
+    public static let plainText = MediaType("text", "plain")
+    /// `text/html`.
+    public static let html = MediaType("text", "html")
+    /// `text/csv`.
+    public static let csv = MediaType("text", "csv")
+    /// `text/event-stream`.
+    public static let eventStream = MediaType("text", "event-stream")
+    /// `image/png`.
+    public static let png = MediaType("image", "png")
+    /// `image/jpeg`.
+    public static let jpeg = MediaType("image", "jpeg")
+    /// `image/gif`.
+    static let gif = MediaType("image", "gif")
+    /// `image/webp`.
+    public static let webp = MediaType("image", "webp")
+    /// `image/heic`.
+    static let heic = MediaType("image", "heic")
+    /// `image/svg+xml`.
+    public static let svg = MediaType("image", "svg+xml")
+    /// `video/mp4`.
+    public static let mp4 = MediaType("video", "mp4")
+    /// `multipart/form-data`.
+    public static let formData = MediaType("multipart", "form-data")
+}
+
+extension MediaType {
+    /// Returns the usual media type of a file name extension, or nil if the extension is not in the table.
+    init?(fileExtension: String) {
+        guard let type = MediaType.byExtension[fileExtension.lowercased()].flatMap({ MediaType($0) }) else {
+            return nil
+        }
+        self = type
+    }
+
+    private static let byExtension = [
+        "aac": "audio/aac", "avif": "image/avif", "bin": "application/octet-stream", "bmp": "image/bmp",
+        "css": "text/css", "csv": "text/csv", "gif": "image/gif", "gz": "application/gzip", "heic": "image/heic",
+        "heif": "image/heif", "htm": "text/html", "html": "text/html", "ics": "text/calendar", "jpeg": "image/jpeg",
+        "jpg": "image/jpeg", "js": "text/javascript", "json": "application/json", "m4a": "audio/mp4",
+        "md": "text/markdown", "mov": "video/quicktime", "mp3": "audio/mpeg", "mp4": "video/mp4", "oga": "audio/ogg",
+        "ogg": "audio/ogg", "pdf": "application/pdf", "png": "image/png", "svg": "image/svg+xml",
+        "tar": "application/x-tar", "tif": "image/tiff", "tiff": "image/tiff", "txt": "text/plain",
+        "wasm": "application/wasm", "wav": "audio/wav", "webm": "video/webm", "webp": "image/webp",
+        "xml": "application/xml", "zip": "application/zip",
+    ]
+}
+
+/// A charset with its [IANA name](https://www.iana.org/assignments/character-sets) and its Foundation encoding.
+struct CharacterSetName {
+    let name: String
+    let encoding: String.Encoding
+
+    /// Finds the charset with this name, ignoring case. Returns nil if the name is not in the table.
+    init?(_ name: String) {
+        let lowercased = name.lowercased()
+        guard let entry = Self.table.first(where: { $0.names.contains(lowercased) }) else { return nil }
+        self.name = entry.names[0]
+        self.encoding = entry.encoding
+    }
+
+    /// Finds the charset of a Foundation encoding. Returns nil if the encoding is not in the table.
+    init?(_ encoding: String.Encoding) {
+        guard let entry = Self.table.first(where: { $0.encoding == encoding }) else { return nil }
+        self.name = entry.names[0]
+        self.encoding = encoding
+    }
+
+    private static let table: [(names: [String], encoding: String.Encoding)] = [
+        (["utf-8", "utf8"], .utf8),
+        (["us-ascii", "ascii"], .ascii),
+        (["iso-8859-1", "latin1", "iso_8859-1"], .isoLatin1),
+        (["iso-8859-2", "latin2", "iso_8859-2"], .isoLatin2),
+        (["windows-1252", "cp1252"], .windowsCP1252),
+        (["windows-1251", "cp1251"], .windowsCP1251),
+        (["windows-1250", "cp1250"], .windowsCP1250),
+        (["windows-1253", "cp1253"], .windowsCP1253),
+        (["windows-1254", "cp1254"], .windowsCP1254),
+        (["utf-16"], .utf16),
+        (["utf-16be"], .utf16BigEndian),
+        (["utf-16le"], .utf16LittleEndian),
+        (["utf-32"], .utf32),
+        (["shift_jis", "shift-jis"], .shiftJIS),
+        (["euc-jp"], .japaneseEUC),
+        (["iso-2022-jp"], .iso2022JP),
+        (["macintosh"], .macOSRoman),
+    ]
 }

@@ -114,3 +114,129 @@ extension HTTPRequest: RedactedReflectable {
         return "\(method) \(host.contains(":") ? "[\(host)]" : host)\(port)\(url.path(percentEncoded: true))".onOneLine
     }
 }
+
+extension HTTPRequest {
+    /// The time limits of a call. If a property is nil, the next level in this order applies: call, endpoint, service,
+    /// default.
+    public struct Timeouts: Hashable, Sendable {
+        /// The longest time without any transfer, in either direction, during an attempt. Default: 60 seconds.
+        public var idle: Duration?
+        /// The longest time for connecting. Default: 15 seconds. Only libcurl can measure it; for `URLSession`, see
+        /// ``URLSessionTransport``.
+        public var connect: Duration?
+        /// The longest time for the whole call, from its beginning to its end, including queues, adapters, token
+        /// refresh, handlers and delays. Default: no limit. For a stream, the limit ends when the response's head is
+        /// received.
+        public var total: Duration?
+
+        /// Creates a set of timeouts. Each timeout must be greater than zero.
+        public init(idle: Duration? = nil, connect: Duration? = nil, total: Duration? = nil) {
+            self.idle = idle
+            self.connect = connect
+            self.total = total
+        }
+
+        /// Returns these timeouts. Timeouts that are nil are taken from `base`.
+        func over(_ base: HTTPRequest.Timeouts) -> HTTPRequest.Timeouts {
+            HTTPRequest.Timeouts(
+                idle: idle ?? base.idle, connect: connect ?? base.connect, total: total ?? base.total)
+        }
+
+        /// The idle timeout that applies: the value that is set, or the default.
+        var effectiveIdle: Duration { idle ?? Self.standardIdle }
+
+        /// The timeout for connecting that applies: the value that is set, or the default.
+        var effectiveConnect: Duration { connect ?? Self.standardConnect }
+
+        /// The default timeouts: 60 seconds idle, 15 seconds for connecting, no limit for the whole call.
+        static let standard = HTTPRequest.Timeouts(idle: standardIdle, connect: standardConnect)
+
+        private static let standardIdle = Duration.seconds(60)
+        private static let standardConnect = Duration.seconds(15)
+    }
+}
+
+extension HTTPRequest {
+    /// Checks that the request can be sent safely. Every transport calls this method before it sends a request.
+    ///
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``, which names the part and the reason.
+    ///   These parts are invalid: a method or a field name that is not a token; a field value that contains CR, LF, NUL
+    ///   or another control character, or begins or ends with whitespace; a `Content-Length` or `Transfer-Encoding`
+    ///   field, because the library sets these; CONNECT; a body with HEAD or TRACE; a URL that is not `http` or
+    ///   `https`, has no host or an invalid host, or has a port above 65535; an idle or connect timeout that is not
+    ///   positive.
+    public func validate() throws {
+        guard HTTPGrammar.isToken(method.rawValue) else { throw invalid("method", "it is not an RFC 9110 token") }
+        guard method != .connect else {
+            throw invalid("method", "CONNECT is reserved for proxies; set the proxy in the transport's settings")
+        }
+        guard body.isEmpty || method != .head && method != .trace else {
+            throw invalid("body", "a \(method) request cannot have a body")
+        }
+        try validateURL()
+        for field in headers { try validate(field) }
+        for field in body.headers { try validate(field) }
+        if let idle = timeouts.idle, idle <= .zero { throw invalid("idle timeout", "it is not greater than zero") }
+        if let connect = timeouts.connect, connect <= .zero {
+            throw invalid("connect timeout", "it is not greater than zero")
+        }
+    }
+
+    private func validateURL() throws {
+        guard let scheme = origin?.scheme ?? url.scheme?.lowercased() else { throw invalid("URL", "it has no scheme") }
+        guard scheme == "http" || scheme == "https" else {
+            throw invalid("URL", "its scheme is \"\(scheme)\", not http or https")
+        }
+        guard let origin else { throw invalid("URL", "it has no host") }
+        guard (0...65_535).contains(origin.port) else {
+            throw invalid("URL", "expected a port below 65536, found \(origin.port)")
+        }
+        if let fault = URLAuthority(url).fault { throw invalid("URL", fault) }
+    }
+
+    private func validate(_ field: HTTPHeader) throws {
+        guard HTTPGrammar.isToken(field.name.rawValue) else {
+            throw invalid("header name \(field.name.rawValue.debugDescription)", "it is not an RFC 9110 token")
+        }
+        guard HTTPGrammar.isFieldValue(field.value) else {
+            throw invalid(
+                "header \(field.name)",
+                "its value contains a control character, such as a line break, or begins or ends with whitespace")
+        }
+        guard field.name != .contentLength, field.name != .transferEncoding else {
+            throw invalid("header \(field.name)", "it must not be set, because the library derives it from the body")
+        }
+    }
+
+    private func invalid(_ part: String, _ reason: String) -> NetworkError {
+        NetworkError(.invalidRequest, reason: "\(part): \(reason)", request: self)
+    }
+}
+
+/// The kinds of networks that a request may use, in addition to networks without extra cost or limits. Default: all.
+///
+/// ```swift
+/// RequestSettings { $0.networkAccess = [.cellular, .expensive] }  // not in Low Data Mode
+/// ```
+///
+/// On Apple platforms, a request ends with ``NetworkError/Kind/networkRestricted`` if only excluded networks are
+/// available. Linux does not distinguish the kinds of networks, and uses any network.
+public struct NetworkAccess: OptionSet, Sendable {
+    /// The bits of the kinds: 1 cellular, 2 expensive, 4 constrained.
+    public let rawValue: Int
+
+    /// Creates a set from its bits.
+    public init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    /// Cellular networks (`URLRequest.allowsCellularAccess`).
+    public static let cellular = NetworkAccess(rawValue: 1)
+    /// Networks that the system considers expensive, such as a personal hotspot and most cellular networks
+    /// (`URLRequest.allowsExpensiveNetworkAccess`).
+    public static let expensive = NetworkAccess(rawValue: 2)
+    /// Networks in Low Data Mode (`URLRequest.allowsConstrainedNetworkAccess`).
+    public static let constrained = NetworkAccess(rawValue: 4)
+    /// Every network.
+    public static let all: NetworkAccess = [.cellular, .expensive, .constrained]
+}

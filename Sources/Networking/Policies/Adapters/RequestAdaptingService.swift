@@ -51,3 +51,58 @@ extension SynchronousRequestAdapter {
         request = request.adapted(from: before)
     }
 }
+
+/// Changes requests before they are sent: adds a header field, a signature or a trace context.
+///
+/// Set adapters with ``NetworkConfiguration/requestAdaptingService``.
+///
+/// ## When it is called
+///
+/// The pipeline calls the adapters in order, after the admission of each attempt. In each attempt, the first adapter
+/// receives the request that the endpoint describes, so the adapters compute new values for a retry. The adapter of the
+/// session runs last and adds the token. Adapters are not called for redirects.
+///
+/// The method runs in the task of the call, on any thread. Several calls can run at the same time, so the method can be
+/// called concurrently.
+///
+/// ## What it may do
+///
+/// An adapter may change everything about the request. A value that it sets replaces the value of the endpoint or of an
+/// earlier adapter; an adapter that provides defaults sets only the values that are absent. An adapter may call other
+/// endpoints of the same service; such a call needs no permit. To wait, an adapter uses ``withCallCancellation(_:)``,
+/// so that the wait ends when the call ends.
+///
+/// ## Errors
+///
+/// An error that an adapter throws ends the attempt before anything is sent. The error handlers receive the error.
+///
+/// ## Example
+///
+/// ```swift
+/// struct TenantAdapter: RequestAdapter {
+///     let tenant: String
+///
+///     func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) {
+///         request.headers["X-Tenant"] = tenant
+///     }
+/// }
+/// ```
+public protocol RequestAdapter: ResetParticipant {
+    /// Changes the request of an attempt.
+    ///
+    /// - Parameters:
+    ///   - request: The request. ``HTTPRequest/allHeaders`` also contains the header fields of its body.
+    ///   - endpoint: The endpoint of the call.
+    /// - Throws: The reason why the request cannot be sent.
+    func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws
+}
+
+/// An adapter that never waits. It is also called for ``NetworkRequesting/cachedResponse(_:as:with:)``, which is
+/// synchronous.
+public protocol SynchronousRequestAdapter: RequestAdapter {
+    /// Changes the request.
+    func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws
+}
+
+/// An adapter of the library that only changes header fields. Its request needs no comparison with the request before.
+protocol FieldAdapter: SynchronousRequestAdapter {}

@@ -45,3 +45,73 @@ final class ReachabilityPoller: Sendable {
         task.withLock { $0 }?.cancel()
     }
 }
+
+/// An object that runs a probe, one check at a time, and publishes changes of the status. It holds no reference to the
+/// ``ReachabilityService``, so that the service can be released while checks run.
+final class ReachabilityChecker: Sendable {
+    /// Whether the current task runs a probe. Calls that the probe makes do not wait for the network.
+    @TaskLocal static var isLooking = false
+
+    let probe: any ReachabilityProbe
+    /// The broadcaster of the status. It publishes only changes.
+    let statuses: Broadcaster<ReachabilityStatus>
+    /// The broadcaster of the result of each check. It also publishes unchanged results.
+    let looks = Broadcaster<ReachabilityStatus>()
+    private let limit: Duration
+    private let clock: NetworkClock
+    private let running = Locked<Settlement<ReachabilityStatus>?>(nil)
+
+    /// - Parameter limit: The maximum duration of a check. A check that takes longer is abandoned, and its result is
+    ///   ``ReachabilityStatus/unknown``.
+    init(
+        _ probe: any ReachabilityProbe, _ statuses: Broadcaster<ReachabilityStatus>, limit: Duration,
+        clock: NetworkClock
+    ) {
+        self.probe = probe
+        self.statuses = statuses
+        self.limit = limit
+        self.clock = clock
+    }
+
+    /// Runs a check. Callers that arrive during a check wait for that check. A check does not belong to a call: if a
+    /// caller is cancelled, only the wait of this caller ends. Deadlines and cancellations do not end the check, and do
+    /// not change its result.
+    func look() async throws -> ReachabilityStatus {
+        let wait = Settlement<ReachabilityStatus>()
+        begin().observe { wait.settle($0) }
+        return try await wait.value()
+    }
+
+    private func begin() -> Settlement<ReachabilityStatus> {
+        let (look, isNew) = running.withLock { running in
+            if let running { return (running, false) }
+            let look = Settlement<ReachabilityStatus>()
+            running = look
+            return (look, true)
+        }
+        guard isNew else { return look }
+        let probing = Task.detached { [self] in
+            end(look, with: await ReachabilityChecker.$isLooking.withValue(true) { await probe.status() })
+        }
+        let timer = clock.schedule(at: clock.now() + limit) { [self] in
+            end(look, with: .unknown)
+            probing.cancel()
+        }
+        look.observe { _ in timer.cancel() }
+        return look
+    }
+
+    /// Ends a check with its result, or with ``ReachabilityStatus/unknown`` if the check is abandoned. The next check
+    /// may then begin.
+    private func end(_ look: Settlement<ReachabilityStatus>, with found: ReachabilityStatus) {
+        let isRunning = running.withLock { running in
+            guard running?.id == look.id else { return false }
+            running = nil
+            return true
+        }
+        guard isRunning else { return }
+        if found != .unknown { statuses.publishChange(to: found) }
+        looks.publish(found)
+        look.settle(.success(found))
+    }
+}

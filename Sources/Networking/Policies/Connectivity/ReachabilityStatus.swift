@@ -1,3 +1,5 @@
+import Foundation
+
 /// Whether the network can be reached, and through which interface.
 public enum ReachabilityStatus: Hashable, Sendable {
     /// The status is not known: no check has ended yet, or a check was abandoned.
@@ -24,5 +26,38 @@ public enum ReachabilityStatus: Hashable, Sendable {
     /// Whether the network is known to be reachable.
     public var isReachable: Bool {
         if case .reachable = self { true } else { false }
+    }
+}
+
+/// The kind of network that an interface of the system leads to.
+enum NetworkInterface {
+    /// The folder in which Linux describes its interfaces.
+    static let systemFolder = URL(fileURLWithPath: "/sys/class/net")
+
+    /// Returns the kind of network of an interface. The system's files determine the kind. If they do not show the
+    /// kind, the interface's name determines it.
+    static func kind(of name: String, in folder: URL = systemFolder) -> ReachabilityStatus.Interface {
+        #if os(Linux)
+            if let kindFromSystemFiles = kindFromSystemFiles(of: name, in: folder) { return kindFromSystemFiles }
+        #endif
+        return isCellular(name) ? .cellular : .ethernetOrWiFi
+    }
+
+    private static func isCellular(_ name: String) -> Bool {
+        ["pdp_ip", "rmnet", "wwan"].contains { name.hasPrefix($0) }
+    }
+
+    /// Returns the kind of network from the files of Linux: the wireless folders, the device type, and whether there is
+    /// a device. Returns nil if the files do not show the kind.
+    private static func kindFromSystemFiles(of name: String, in folder: URL) -> ReachabilityStatus.Interface? {
+        let device = folder.appendingPathComponent(name)
+        func has(_ entry: String) -> Bool {
+            FileManager.default.fileExists(atPath: device.appendingPathComponent(entry).path)
+        }
+        let event = (try? String(contentsOf: device.appendingPathComponent("uevent"), encoding: .utf8)) ?? ""
+        let type = event.split(separator: "\n").first { $0.hasPrefix("DEVTYPE=") }?.dropFirst("DEVTYPE=".count)
+        if has("wireless") || has("phy80211") || type == "wlan" { return .wireless }
+        if type == "wwan" { return .cellular }
+        return has("device") && !isCellular(name) ? .wired : nil
     }
 }

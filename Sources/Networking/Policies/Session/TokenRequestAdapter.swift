@@ -20,3 +20,71 @@ public struct TokenRequestAdapter: SynchronousRequestAdapter, FieldAdapter {
         try supervisor.authorize(&request, of: call)
     }
 }
+
+/// A gate that makes authorized requests wait while the token is read or refreshed. Before a request is sent, the gate
+/// also starts a refresh if the token is about to expire.
+///
+/// The gate receives each refusal before the permit of the refused request is released.
+struct TokenGate: StagedAdmissionPolicy {
+    let supervisor: AccessTokenSupervisor
+
+    init(supervisor: AccessTokenSupervisor) {
+        self.supervisor = supervisor
+    }
+
+    var stage: AdmissionStage { .token }
+
+    /// Returns a permit if the token can be sent, or if the request needs no token.
+    ///
+    /// - Throws: ``NetworkError/Kind/noToken`` if the session of the call has ended.
+    func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit? {
+        guard let call = supervisor.call(of: request, endpoint) else { return AdmissionPermit() }
+        if request.usesOnlyCache { return supervisor.isUnread ? nil : AdmissionPermit() }
+        switch supervisor.passage(of: call) {
+        case .open: return AdmissionPermit()
+        case .wait: return nil
+        case .closed(let error): throw NetworkError.noToken(because: error, request)
+        }
+    }
+
+    /// Waits for a token that can be sent.
+    ///
+    /// - Throws: ``NetworkError/Kind/noToken`` with the error of the refresh as the underlying error.
+    func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
+        guard let call = supervisor.call(of: request, endpoint) else { return AdmissionPermit() }
+        if request.usesOnlyCache {
+            _ = try? await supervisor.load()  // if the token cannot be read or refreshed, the cache may still be used
+            return AdmissionPermit()
+        }
+        do { try await supervisor.waitToPass(of: call) } catch let interruption as Interruption {
+            throw interruption
+        } catch {
+            throw NetworkError.noToken(because: error, request)
+        }
+        return AdmissionPermit()
+    }
+
+    /// Receives the response and checks whether the server refused the token.
+    func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
+        if case .responded(let response) = outcome { _ = supervisor.judge(response) }
+    }
+}
+
+extension HTTPRequest {
+    /// Whether the response of the request must come from the cache, so that nothing is sent.
+    fileprivate var usesOnlyCache: Bool { parts.cache.rule == .only }
+}
+
+extension NetworkError {
+    /// Returns the error of a request that is not sent because there is no token for it.
+    static func noToken(because cause: any Error, _ request: HTTPRequest) -> NetworkError {
+        let words =
+            switch cause {
+            case is SessionEnded: "the session in which the call began has ended"
+            case is AccessToken.Rejected: "the session is over, and the user has to log in again"
+            case let known as any CausedByNetworkError: "\(known)"
+            default: "\(NetworkError.wrapping(cause))"
+            }
+        return NetworkError(.noToken, reason: "no access token: \(words)", request: request, underlying: cause)
+    }
+}

@@ -109,4 +109,101 @@
             sockets.wake()
         }
     }
+
+    /// The iterations of the loop, on its thread.
+    extension CurlLoop {
+        /// Runs until the loop is stopped.
+        func run() {
+            var commands: [Command] = []
+            while true {
+                now = CurlLoop.time()
+                let isClosed = inbox.take(&commands)
+                // Events on sockets are handled before new requests start, so that no request uses an idle connection
+                // that has received unexpected data.
+                sockets.handleReady(at: now) { [multi] in clibcurl_multi_socket_action(multi, $0.socket, $0.events) }
+                for command in commands { follow(command) }
+                commands.removeAll(keepingCapacity: true)  // releases the exchanges before the loop waits
+                guard !isClosed else { break }
+                runTimer()
+                collect()
+                checkTimeouts()
+                wait()
+            }
+            for handle in active { end(handle, .failure(NetworkError(.transportShutDown))) }
+            outcomes.deliver()
+            close()
+        }
+
+        private func runTimer() {
+            guard let due = timer, due <= now else { return }
+            timer = nil
+            clibcurl_multi_socket_action(multi, Int32(CCURL_SOCKET_TIMEOUT), 0)
+        }
+
+        /// Waits until a socket, a timer or the inbox has work. If the inbox already has work, this method checks the
+        /// sockets without waiting.
+        private func wait() {
+            if !outcomes.isEmpty {
+                sockets.wait(milliseconds: 0)
+                outcomes.endTurn(isQuiet: sockets.isQuiet)
+                guard sockets.isQuiet else { return }
+            }
+            let due = min(timer ?? .max, nextTimeoutCheck)
+            if !inbox.fallAsleep() {
+                sockets.wait(milliseconds: 0)
+            } else if due == .max {
+                sockets.wait(milliseconds: -1)
+            } else {
+                let time = CurlLoop.time()
+                let milliseconds = due > time ? (due - time) / 1_000_000 + 1 : 0
+                sockets.wait(milliseconds: Int32(min(milliseconds, 1 << 30)))
+            }
+        }
+
+        static func time() -> UInt64 {
+            var time = timespec()
+            clock_gettime(CLOCK_MONOTONIC, &time)
+            return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        }
+    }
+
+    /// libcurl's callbacks for sockets and timers.
+    extension CurlLoop {
+        func installCallbacks() {
+            let me = Unmanaged.passUnretained(self).toOpaque()
+            clibcurl_multi_set_pointer(multi, Int32(CCURLMOPT_SOCKETDATA), me)
+            clibcurl_multi_set_socket(multi, Int32(CCURLMOPT_SOCKETFUNCTION)) { easy, socket, what, loop, _ in
+                let handle = easy.flatMap { CurlHandle.of($0) }
+                CurlLoop.of(loop)?.sockets.want(what, on: socket, by: handle.map(ObjectIdentifier.init))
+                if what != CCURL_POLL_REMOVE {
+                    handle?.socket = socket
+                    handle?.exchange?.noteConnection()
+                }
+                return 0
+            }
+            clibcurl_multi_set_pointer(multi, Int32(CCURLMOPT_TIMERDATA), me)
+            clibcurl_multi_set_timer(multi, Int32(CCURLMOPT_TIMERFUNCTION)) { _, milliseconds, loop in
+                CurlLoop.of(loop)?.setTimer(milliseconds)
+                return 0
+            }
+        }
+
+        /// Sets the time at which libcurl must be called. A millisecond is added, because libcurl truncates to
+        /// milliseconds and sets a timer only once: if libcurl were called too early, the timer would be lost.
+        private func setTimer(_ milliseconds: Int) {
+            switch milliseconds {
+            case ..<0: timer = nil
+            case 0: timer = 0
+            default: timer = CurlLoop.time() + UInt64(milliseconds + 1) * 1_000_000
+            }
+        }
+
+        func set(_ option: Int, _ value: Int) {
+            clibcurl_multi_set_long(multi, Int32(option), value)
+        }
+
+        private static func of(_ pointer: UnsafeMutableRawPointer?) -> CurlLoop? {
+            pointer.map { Unmanaged<CurlLoop>.fromOpaque($0).takeUnretainedValue() }
+        }
+    }
 #endif

@@ -1,5 +1,13 @@
 import Foundation
 
+#if canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Darwin
+#endif
+
 /// A request's body that was read to its end, for an engine that cannot read it piece by piece. A short body is in
 /// memory. A long body is in a temporary file.
 enum SpooledBody: Sendable {
@@ -47,4 +55,63 @@ enum SpooledBody: Sendable {
         if let length = body.length, bytesRead < length { throw NetworkError.bodyTooShort(bytesRead, of: length) }
         self = file.map { .file($0) } ?? .data(collected)
     }
+}
+
+/// A temporary file that is deleted when its last reference is released.
+final class TemporaryFile: Sendable {
+    let url: URL
+    private let handle: FileHandle
+
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("networking-\(UUID().uuidString).body")
+        do {
+            try Data().write(to: url, options: .withoutOverwriting)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
+            handle = try FileHandle(forWritingTo: url)
+        } catch {
+            throw NetworkError(
+                .bodyUnreadable,
+                reason: "the request's body does not fit into memory, and no temporary file can be written",
+                underlying: error)
+        }
+    }
+
+    deinit {
+        try? handle.close()
+        try? FileManager.default.removeItem(at: url)
+    }
+
+    func append(_ data: Data) throws {
+        do { try handle.write(contentsOf: data) } catch {
+            throw NetworkError(
+                .bodyUnreadable, reason: "the request's body cannot be saved to a temporary file", underlying: error)
+        }
+    }
+}
+
+/// Writes a file to stable storage.
+///
+/// - Returns: Whether the file was written; if not, `errno` is the reason.
+func synchronizeFile(_ descriptor: Int32) -> Bool {
+    #if canImport(Darwin)
+        // On Apple platforms, fsync leaves the bytes in the drive's cache. Some file systems support only fsync
+        // (fcntl(2)).
+        if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
+    #endif
+    return fsync(descriptor) == 0
+}
+
+/// The size of the largest file that the process may write (`RLIMIT_FSIZE`). If the process writes a larger file, the
+/// system ends the process with a signal.
+enum FileSizeLimit {
+    static var current: Int64 {
+        var limit = rlimit()
+        return getrlimit(resource, &limit) == 0 ? Int64(clamping: UInt64(limit.rlim_cur)) : .max
+    }
+
+    #if canImport(Glibc)
+        private static let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+    #else
+        private static let resource = RLIMIT_FSIZE
+    #endif
 }
