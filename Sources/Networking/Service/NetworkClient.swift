@@ -36,12 +36,7 @@ public final class NetworkClient: Sendable {
         self.configuration = configuration
         observers = RequestObservers(configuration.observers)
         (session, sessionError) = configuration.soleSession()
-        // A response that somebody keeps must not retain the session.
-        if let session {
-            refuses = { [weak session] response in session?.refuses(response) ?? false }
-        } else {
-            refuses = nil
-        }
+        refuses = session?.refusal
         admission = Admission(configuration.policies(session))
         requestAdaptingService = configuration.adapting(session)
         errorHandlingService = configuration.handling(session)

@@ -7,19 +7,20 @@ extension NetworkRequesting {
         _ endpoint: AdHocEndpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Value> {
-        try await client.pipeline(endpoint, as: converter, with: settings).response(converter)
+        let (value, outcome) = try await client.pipeline(endpoint, as: converter, with: settings).value(converter)
+        return Response(value, outcome)
     }
 
     /// Sends a request and returns a value, decoded by its type.
     public func request<Value: Decodable & Sendable>(
         _ endpoint: AdHocEndpoint, with settings: RequestSettings = RequestSettings()
     ) async throws -> Value {
-        try await send(endpoint, as: .automatic(), with: settings).value
+        try await request(endpoint, as: .automatic(), with: settings)
     }
 
     /// Sends a request and ignores the body of the response.
     public func request(_ endpoint: AdHocEndpoint, with settings: RequestSettings = RequestSettings()) async throws {
-        _ = try await send(endpoint, as: .void, with: settings)
+        try await request(endpoint, as: .void, with: settings)
     }
 
     /// Sends a request and returns the value that a converter decodes.
@@ -27,7 +28,7 @@ extension NetworkRequesting {
         _ endpoint: AdHocEndpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) async throws -> Value {
-        try await send(endpoint, as: converter, with: settings).value
+        try await client.pipeline(endpoint, as: converter, with: settings).value(converter).0
     }
 
     /// Sends a request and returns a value, decoded by its type, together with the response.

@@ -42,12 +42,12 @@ extension NetworkRequesting {
     ///   - endpoint: The endpoint to call.
     ///   - converter: The converter that reads the response.
     ///   - settings: Settings for this call only. Default: no changes.
-    @inline(__always)  // as `RequestPipeline.attempt`
     public func send<Value: Sendable>(
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Value> {
-        try await client.pipeline(endpoint, as: converter, with: settings).response(converter)
+        let (value, outcome) = try await client.pipeline(endpoint, as: converter, with: settings).value(converter)
+        return Response(value, outcome)
     }
 
     /// Sends a request and returns the value of its response. A `String` is decoded by the charset of the response,
@@ -56,22 +56,23 @@ extension NetworkRequesting {
     public func request<Value: Decodable & Sendable>(
         _ endpoint: some Endpoint<Untyped>, with settings: RequestSettings = RequestSettings()
     ) async throws -> Value {
-        try await send(endpoint, as: .automatic(), with: settings).value
+        try await request(endpoint, as: .automatic(), with: settings)
     }
 
     /// Sends a request and ignores the body of the response. Any body is accepted, including an empty body.
     public func request(
         _ endpoint: some Endpoint<Untyped>, with settings: RequestSettings = RequestSettings()
     ) async throws {
-        _ = try await send(endpoint, as: .void, with: settings)
+        try await request(endpoint, as: .void, with: settings)
     }
 
     /// Sends a request and returns the value that the converter reads.
+    @inline(__always)  // as `RequestPipeline.attempt`
     public func request<Value: Sendable>(
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) async throws -> Value {
-        try await send(endpoint, as: converter, with: settings).value
+        try await client.pipeline(endpoint, as: converter, with: settings).value(converter).0
     }
 
     /// Sends a request and returns its value together with the response. The type of the value determines how the
@@ -126,7 +127,8 @@ extension NetworkRequesting {
     public func request<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
     ) async throws -> Call.ResponseValue {
-        try await response(endpoint, with: settings).value
+        let (pipeline, converter) = client.pipeline(endpoint, with: settings)
+        return try await pipeline.value(converter).0
     }
 
     /// Sends a request and returns the value together with the response.
@@ -134,7 +136,8 @@ extension NetworkRequesting {
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Call.ResponseValue> {
         let (pipeline, converter) = client.pipeline(endpoint, with: settings)
-        return try await pipeline.response(converter)
+        let (value, outcome) = try await pipeline.value(converter)
+        return Response(value, outcome)
     }
 
     /// Starts a call immediately, in a task of its own.

@@ -129,7 +129,7 @@ extension RequestPipeline {
     /// occur after the call has returned.
     @inline(never)  // as `begin`
     func readable(_ response: HTTPResponse) -> HTTPResponse {
-        guard !requirements.isDownload else { return response }
+        guard requirements.keepsResponse, !requirements.isDownload else { return response }
         var left = response.leavingCall()
         guard requirements.target == .stream, case .stream(let body) = left.content else { return left }
         // The body retains the failure and the scope, but not the call, because the call retains the observers.

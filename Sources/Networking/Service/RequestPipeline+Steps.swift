@@ -126,7 +126,6 @@ extension RequestPipeline {
             call: endpoint, date: date, earlier: history, number: history.count + 1, begun: begun,
             attemptBegun: phase.begun, handedOver: phase.sent, ended: client.clock.now(),
             tokenGeneration: request.tokenGeneration)
-        let response = requirements.isDownload ? response.leavingCall() : response
         events?.report(.attemptEnded(record.attempt(with: response)))
         return (response, record)
     }

@@ -81,11 +81,13 @@ final class RequestPipeline {
     ///
     /// - Throws: The error with which the call ends.
     @inline(__always)  // as `attempt`
-    func response<Value>(_ converter: ResponseConverter<Value>) async throws -> Response<Value> {
+    func value<Value>(_ converter: ResponseConverter<Value>) async throws -> (Value, Outcome) {
         var value: Value?
         do {
             let outcome = try await runReporting { value = try await converter.convert($0, decoder: $1) }
-            return try Response(value, outcome)
+            // The call has an outcome only after the response was read, so there is a value.
+            guard let value else { throw NetworkError(.unknown) }
+            return (value, outcome)
         } catch let failure as Failure { throw failure.error }
     }
 
@@ -170,11 +172,9 @@ final class RequestPipeline {
 }
 
 extension Response {
-    /// The value of a call, with the response and the record of the call.
-    init(_ value: Value?, _ outcome: RequestPipeline.Outcome) throws {
-        // The call has an outcome only after the response was read, so there is a value.
-        guard let value else { throw NetworkError(.unknown) }
-        self.init(value, outcome.response, record: outcome.record)
+    /// The value of a call, with the response, which leaves the call, and the record of the call.
+    init(_ value: Value, _ outcome: RequestPipeline.Outcome) {
+        self.init(value, outcome.response.leavingCall(), record: outcome.record)
     }
 }
 

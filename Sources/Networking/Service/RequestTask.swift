@@ -187,7 +187,9 @@ extension RequestPipeline {
         do {
             var value: Value?
             let outcome = try await run { value = try await converter.convert($0, decoder: $1) }
-            return (.success(try Response(value, outcome)), outcome.record.report(on: outcome.response))
+            // The call has an outcome only after the response was read, so there is a value.
+            guard let value else { throw NetworkError(.unknown) }
+            return (.success(Response(value, outcome)), outcome.record.report(on: outcome.response))
         } catch {
             let failure = error as? Failure
             let report = failure?.report ?? CallReport(of: endpoint, last: nil, error: error, duration: .zero)

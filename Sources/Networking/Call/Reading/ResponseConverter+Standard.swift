@@ -2,12 +2,12 @@ public import Foundation
 
 extension ResponseConverter where Value == Void {
     /// A converter that reads nothing: any body, including an empty one, is accepted and discarded.
-    public static var void: ResponseConverter { ResponseConverter { _ in } }
+    public static var void: ResponseConverter { .reading { _ in } }
 }
 
 extension ResponseConverter where Value == Data {
     /// A converter that returns the bytes of the body.
-    public static var data: ResponseConverter { ResponseConverter { $0.data } }
+    public static var data: ResponseConverter { .reading { $0.data } }
 }
 
 extension ResponseConverter where Value == HTTPResponse {

@@ -61,6 +61,14 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     /// in its JSON.
     init(readingPaths read: @escaping @Sendable (HTTPResponse, JSONDecoder, JSONValue.Path?) throws -> Value) {
         self.init(.buffered(read, readsPaths: true), .memory)
+        requirements.keepsResponse = false
+    }
+
+    /// Returns a converter whose closure, which belongs to the library, gets the body in memory and only reads it.
+    static func reading(_ read: @escaping @Sendable (HTTPResponse) throws -> Value) -> ResponseConverter {
+        var converter = ResponseConverter(read)
+        converter.requirements.keepsResponse = false
+        return converter
     }
 
     init(decodingStream read: @escaping @Sendable (HTTPResponse, IncomingBody, JSONDecoder) async throws -> Value) {
@@ -102,12 +110,14 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
 
     /// Returns a converter that reads a changed response.
     func after(_ change: @escaping @Sendable (HTTPResponse) throws -> HTTPResponse) -> ResponseConverter {
-        reading(readsPaths: false) { read in
+        var converter: ResponseConverter = reading(readsPaths: false) { read in
             { response, decoder, _ in try read(change(response), decoder, nil) }
         } streamed: { _ in
             { _, _, _ in throw UndecodableBody("JSON cannot be transformed in a streamed body")
             }
         }
+        converter.requirements.keepsResponse = true
+        return converter
     }
 
     /// Returns a converter that returns the value of a closure if this converter fails. A converter that reads the body

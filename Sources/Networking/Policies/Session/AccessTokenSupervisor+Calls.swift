@@ -7,10 +7,9 @@ extension AccessTokenSupervisor {
     /// - Throws: ``NetworkError/Kind/noToken`` if the call belongs to another session.
     func authorize(_ request: inout HTTPRequest, of call: SessionTicket.Call) throws {
         let (token, generation, session, user, isMember) = state.withLock { state in
-            let machine = state.machine
-            return (
-                machine.token?.value, machine.generation, machine.session, state.currentUser(),
-                call.member.join(machine.session)
+            (
+                state.machine.token?.value, state.machine.generation, state.machine.session, state.currentUser(),
+                call.member.join(state.machine.session)
             )
         }
         guard isMember else { throw NetworkError.noToken(because: SessionEnded(), request) }
@@ -102,13 +101,16 @@ extension AccessTokenSupervisor {
         return judgement
     }
 
-    /// Whether a response refuses the token of its request. The response keeps the decision: see
-    /// ``HTTPResponse/isRefusal``.
-    func refuses(_ response: HTTPResponse) -> Bool {
-        guard unauthorizedStatuses.contains(response.status), let ticket = response.request.parts.session,
-            ticket.token != nil, ticket.call?.isOf(self) == true
-        else { return false }
-        return !response.headers.challenges.contains { $0.error == "insufficient_scope" }
+    /// Returns whether a response refuses the token of its request. The response keeps the decision: see
+    /// ``HTTPResponse/isRefusal``. The closure does not retain the session.
+    var refusal: @Sendable (HTTPResponse) -> Bool {
+        let (statuses, id) = (unauthorizedStatuses, ObjectIdentifier(self))
+        return { response in
+            guard statuses.contains(response.status), let ticket = response.request.parts.session,
+                ticket.token != nil, ticket.call?.supervisor == id
+            else { return false }
+            return !response.headers.challenges.contains { $0.error == "insufficient_scope" }
+        }
     }
 }
 

@@ -41,7 +41,7 @@ extension SessionTicket {
         let authorizationType: AuthorizationType
         /// The origin that receives the token.
         let home: HTTPOrigin?
-        private let supervisor: ObjectIdentifier
+        let supervisor: ObjectIdentifier
         /// The state of the call in the session. Only the supervisor uses it, and only under its own lock: it decides
         /// from this state and its own state together.
         @exclusivity(unchecked) nonisolated(unsafe) var member: Member  // because of the supervisor's lock
