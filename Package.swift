@@ -39,7 +39,7 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "NetworkingProof",
-            dependencies: ["Networking", "NetworkingTesting", "NetworkingFuzzTargets"],
+            dependencies: ["Networking", "NetworkingTesting", "NetworkingFuzzTargets", "ExampleEtcd"],
             swiftSettings: settings),
         // The code that the fuzzer and the proof share. It is a separate target, because an executable cannot depend on
         // another executable.
@@ -54,7 +54,10 @@ let package = Package(
             name: "Example",
             dependencies: ["Networking", "NetworkingTesting"],
             path: "Example",
+            exclude: ["Etcd"],
             swiftSettings: settings),
+        // A part of the example that the proof uses, too.
+        .target(name: "ExampleEtcd", dependencies: ["Networking"], path: "Example/Etcd", swiftSettings: settings),
         .testTarget(
             name: "NetworkingTests",
             dependencies: ["Networking", "NetworkingTesting"],

@@ -65,7 +65,7 @@ final class CacheFleet {
         }
         let service = CacheWorker.service(cache, VersionedServer())
         for (path, step) in last {
-            let found = try? await service.send(.get(EndpointPath(verbatim: path)), as: .data, with: .storedOnly)
+            let found = try? await service.response(.get(EndpointPath(verbatim: path)), as: .data, with: .storedOnly)
             guard let found else {
                 // The process may have been removing the response.
                 if step.event == "stored", !isNextRemoval(path, text) {

@@ -65,7 +65,7 @@ struct CacheWorker: Sendable {
             _ = try await service.request(.get(EndpointPath(verbatim: shared)), as: .data, with: .reloading)
         }
         // Any version of a shared URL may be found, but its bytes must be right.
-        let found = try? await service.send(.get(EndpointPath(verbatim: shared)), as: .data, with: .storedOnly)
+        let found = try? await service.response(.get(EndpointPath(verbatim: shared)), as: .data, with: .storedOnly)
         guard let found else { return }
         guard VersionedBody(found.value, of: shared) != nil else {
             throw NetworkError(.unknown, reason: "wrong bytes for \(shared)")

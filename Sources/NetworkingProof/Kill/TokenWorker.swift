@@ -1,3 +1,4 @@
+import ExampleEtcd
 import Foundation
 import Networking
 

@@ -1,5 +1,5 @@
-import Foundation
-import Networking
+package import Foundation
+package import Networking
 
 /// A token store in etcd, for servers on several machines that share the token of a session. One server refreshes the
 /// token, and the others are notified.
@@ -11,7 +11,7 @@ import Networking
 /// The store uses etcd's HTTP gateway (`/v3/…`, etcd 3.4 and later). The process that refreshes the token holds a lock:
 /// a second key with an etcd lease. If this process dies, etcd removes the second key when the lease expires, and
 /// another process may refresh. Each write is one transaction, which also checks that the stored token has not changed.
-struct EtcdTokenStore: AccessTokenStore {
+package struct EtcdTokenStore: AccessTokenStore {
     private let etcd: Etcd
     private let key: Data
     private let lockKey: Data
@@ -19,18 +19,18 @@ struct EtcdTokenStore: AccessTokenStore {
     /// token until the lease has expired. With its default settings, etcd grants leases of at least 2 seconds.
     private let lease: Int
 
-    init(_ url: URL, key: String, lease: Int = 5) {
+    package init(_ url: URL, key: String, lease: Int = 5) {
         etcd = Etcd(url)
         self.key = Data(key.utf8)
         lockKey = Data("\(key)/lock".utf8)
         self.lease = lease
     }
 
-    func load() async throws -> AccessToken? {
+    package func load() async throws -> AccessToken? {
         try token(in: try await etcd.entry(of: key))
     }
 
-    func save(_ token: AccessToken?, replacing expected: AccessToken?) async throws -> Bool {
+    package func save(_ token: AccessToken?, replacing expected: AccessToken?) async throws -> Bool {
         while true {
             let entry = try await etcd.entry(of: key)
             let stored = try self.token(in: entry)
@@ -43,7 +43,7 @@ struct EtcdTokenStore: AccessTokenStore {
         }
     }
 
-    func exclusively<Value: Sendable>(
+    package func exclusively<Value: Sendable>(
         _ operation: ExclusiveOperation<Value>
     ) async throws -> Value {
         let begun = ContinuousClock.now
@@ -68,7 +68,7 @@ struct EtcdTokenStore: AccessTokenStore {
         }
     }
 
-    func changes() -> AsyncStream<Void> {
+    package func changes() -> AsyncStream<Void> {
         let (changes, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let watching = Task {
             while !Task.isCancelled {

@@ -35,7 +35,10 @@ struct Etcd: Sendable {
         service = NetworkService(environment: NetworkEnvironment(baseURL: url)) {
             $0.backoffGate = BackoffGate(longest: .zero)
             $0.retry = retry
-            $0.settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(10)), decoder: decoder)
+            $0.settings = RequestSettings {
+                $0.timeouts.total = .seconds(10)
+                $0.decoder = decoder
+            }
         }
     }
 
@@ -76,7 +79,7 @@ struct Etcd: Sendable {
             enum CodingKeys: String, CodingKey { case timeToLive = "TTL" }
         }
         struct Reply: Decodable { let result: Result }
-        let limit = RequestSettings(timeouts: HTTPRequest.Timeouts(total: time))
+        let limit = RequestSettings { $0.timeouts.total = time }
         let reply: Reply = try await call("v3/lease/keepalive", ["ID": .string(id)], with: limit)
         return reply.result.timeToLive != nil
     }
@@ -88,7 +91,9 @@ struct Etcd: Sendable {
     /// Returns a sequence with an element for each change of a key, and for each progress report of etcd.
     func watch(_ key: Data) async throws -> BodySequence<JSONValue> {
         // etcd sends a progress report every ten minutes, so the idle timeout detects a dead connection.
-        let endless = RequestSettings(timeouts: HTTPRequest.Timeouts(idle: .seconds(900), total: .seconds(86_400)))
+        let endless = RequestSettings {
+            $0.timeouts = HTTPRequest.Timeouts(idle: .seconds(900), total: .seconds(86_400))
+        }
         let body = JSONValue.object(["create_request": ["key": text(key), "progress_notify": true]])
         return try await service.request(.post("v3/watch").body(.json(body)), as: .jsonLines(), with: endless)
     }
