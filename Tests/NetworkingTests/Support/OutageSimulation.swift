@@ -1,32 +1,27 @@
-public import Networking
+import Networking
+import NetworkingTesting
 
 /// A simulation of the load that the retries of many clients cause on a server that fails for some time. It runs on a
 /// manual clock, without a network.
 ///
 /// Each client makes one call per second, at its own random offset. While the server fails, each call is retried up to
 /// the limit of the retry policy, as long as the budget of the client allows it. The wait before a retry is the backoff
-/// of the policy with full jitter. Use the simulation to choose a policy and a budget:
-///
-/// ```swift
-/// var simulation = OutageSimulation(clients: 10_000)
-/// simulation.budget = { RetryPolicy.Budget() }
-/// print(simulation.run())        // the load as a table, a line per ten seconds
-/// ```
-public struct OutageSimulation: Sendable {
+/// of the policy with full jitter. The outcome is the table of the article *Limits, outages and fleets*.
+struct OutageSimulation: Sendable {
     /// The number of clients. Default: 10,000.
-    public var clients: Int
+    var clients: Int
     /// The retry policy. The simulation uses only the policy's number of retries and its backoff.
-    public var policy: RetryPolicy
+    var policy: RetryPolicy
     /// Returns the retry budget of one client. The simulation calls it once per client. Default: nil, no budget.
-    public var budget: (@Sendable () -> RetryPolicy.Budget)?
+    var budget: (@Sendable () -> RetryPolicy.Budget)?
     /// The phases of the simulation, in seconds: the server works, then fails, then works again. Default: 60, 60, 30.
-    public var seconds: (before: Int, failing: Int, after: Int)
+    var seconds: (before: Int, failing: Int, after: Int)
     /// The seed of the random numbers. Equal seeds give equal results. Default: 1.
-    public var seed: UInt64
+    var seed: UInt64
 
     /// Creates a simulation of a server that works for 60 seconds, fails for 60 seconds and works again for 30
     /// seconds. By default, each call has up to three attempts.
-    public init(
+    init(
         clients: Int = 10_000,
         policy: RetryPolicy = .standard,
         seed: UInt64 = 1
@@ -38,21 +33,21 @@ public struct OutageSimulation: Sendable {
     }
 
     /// The result of a simulation.
-    public struct Outcome: Sendable, CustomStringConvertible {
+    struct Outcome: Sendable, CustomStringConvertible {
         /// The number of requests that reached the server in each second.
-        public let load: [Int]
+        let load: [Int]
         /// The number of requests per second without retries.
-        public let normal: Int
+        let normal: Int
         /// The seconds in which the server failed.
-        public let failing: Range<Int>
+        let failing: Range<Int>
 
         /// The mean load while the server failed, as a multiple of the normal load.
-        public var amplification: Double {
+        var amplification: Double {
             Double(load[failing].reduce(0, +)) / Double(normal * failing.count)
         }
 
         /// The load as a table with one line per ten seconds, in percent of the normal load.
-        public var description: String {
+        var description: String {
             let lines = stride(from: 0, to: load.count, by: 10).map { start in
                 let part = load[start..<min(start + 10, load.count)]
                 let ratio = Double(part.reduce(0, +)) / Double(normal * part.count)
@@ -72,7 +67,7 @@ public struct OutageSimulation: Sendable {
     private static let stepsPerSecond = 100
 
     /// Runs the simulation and returns its result.
-    public func run() -> Outcome {
+    func run() -> Outcome {
         let clock = ManualClock()
         let clients = max(clients, 1)
         let seconds = (before: max(seconds.before, 0), failing: max(seconds.failing, 1), after: max(seconds.after, 0))
