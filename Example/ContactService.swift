@@ -44,7 +44,7 @@ extension ContactEndpoint: Endpoint {
 
     var settings: RequestSettings {
         switch self {
-        case .slow: RequestSettings(timeouts: HTTPRequest.Timeouts(total: .milliseconds(150)))
+        case .slow: RequestSettings { $0.timeouts.total = .milliseconds(150) }
         case .fetch, .rename, .flaky: RequestSettings()
         }
     }

@@ -16,22 +16,24 @@ enum Fetch {
     static func run(_ url: URL, bearer: String?) async -> Bool {
         let session = AccessTokenSupervisor(token: bearer.map { AccessToken($0) }) { _ in throw AccessToken.Rejected() }
         let service = NetworkService(environment: NetworkEnvironment(), authorizedBy: session) {
-            $0.settings = RequestSettings(
-                timeouts: HTTPRequest.Timeouts(idle: .seconds(15), total: .seconds(60)), validators: [])
+            $0.settings = RequestSettings {
+                $0.timeouts = HTTPRequest.Timeouts(idle: .seconds(15), total: .seconds(60))
+                $0.validators = []
+            }
         }
         do {
-            let response = try await service.send(Page(url: url, isAuthorized: bearer != nil), as: .data)
+            let response = try await service.response(Page(url: url, isAuthorized: bearer != nil), as: .data)
             print("engine: \(PlatformTransport.shared)")
             print(response.http.request.curlCommand())
-            print("\(response.status)  \(response.http.url.absoluteString)")
-            for field in response.headers { print("  \(field)") }
+            print("\(response.http.status)  \(response.http.url.absoluteString)")
+            for field in response.http.headers { print("  \(field)") }
             print("body: \(response.value.count) bytes")
             let timing = response.http.timing
             print(
                 "name: \(text(timing.nameLookup)), connected: \(text(timing.connect)), TLS: \(text(timing.tls)), "
                     + "first byte: \(text(timing.firstByte)), total: \(text(timing.total))")
             print(response.report.waterfall)
-            return response.status.isSuccessful
+            return response.http.status.isSuccessful
         } catch {
             if let request = (error as? NetworkError)?.request { print(request.curlCommand()) }
             print("error: \(error.localizedDescription)")

@@ -103,7 +103,7 @@ struct Traffic {
     /// Two equal requests at the same time share one transfer.
     private func doubleTap() async throws {
         warehouse.turn(down: false)
-        let service = service { $0.duplicates = .join }
+        let service = service { $0.duplicates = .always(.join) }
         async let first: String = ledger.call { try await service.request(WarehouseEndpoint.stock) }
         async let second: String = ledger.call { try await service.request(WarehouseEndpoint.stock) }
         let answers = try await [first, second]

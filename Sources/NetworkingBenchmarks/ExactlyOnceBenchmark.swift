@@ -112,7 +112,7 @@
                     + " -subj /CN=Test -addext subjectAltName=IP:127.0.0.1")
             openssl.waitUntilExit()
             _ = try start(process, "nginx", "-p \(folder.path) -c nginx.conf -e nginx.err")
-            let probe = TCPConnectionProbe(host: "127.0.0.1", port: port)
+            let probe = ReachabilityService.TCPConnectionProbe(host: "127.0.0.1", port: port)
             for _ in 0..<200 where await !probe.status().isReachable { try await Task.sleep(for: .milliseconds(20)) }
         }
 

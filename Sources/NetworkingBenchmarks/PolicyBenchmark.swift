@@ -26,13 +26,13 @@
                     $0.retry?.budget = RetryPolicy.Budget()
                 },
                 part("with cookies") { $0.cookies = CookieJar() },
-                part("with duplicates") { $0.duplicates = .join },
+                part("with duplicates") { $0.duplicates = .always(.join) },
                 part("everything") {
                     $0.concurrencyLimit = limit
                     $0.circuitBreaker = CircuitBreaker()
                     $0.retry = .standard
                     $0.retry?.budget = RetryPolicy.Budget()
-                    $0.duplicates = .join
+                    $0.duplicates = .always(.join)
                     $0.cookies = CookieJar()
                 },
             ]

@@ -64,7 +64,7 @@ extension Loopback {
             "With `keepFirst`, the second download is cancelled while the first download is in progress", .row("I-54"),
             arguments: Engine.allCases)
         func keepFirst(engine: Engine) async throws {
-            let service = try service(engine, .keepFirst)
+            let service = try service(engine, .always(.keepFirst))
             let first = download("a", service)
             try await begin(first)
             #expect(await isCancelled(download("b", service)))
@@ -80,7 +80,7 @@ extension Loopback {
             arguments: Engine.allCases, [FileDestination.ResumeRule.never, .sameAddress])
         func replace(engine: Engine, resuming: FileDestination.ResumeRule) async throws {
             defer { mayEnd.change { $0 = true } }
-            let service = try service(engine, .replace)
+            let service = try service(engine, .always(.replace))
             let first = download("a", service, resuming)
             try await begin(first)
             let second = download("a", service, resuming)
@@ -91,7 +91,7 @@ extension Loopback {
 
         @Test("With `join`, both downloads are sent, because calls do not share a file", arguments: Engine.allCases)
         func join(engine: Engine) async throws {
-            let service = try service(engine, .join)
+            let service = try service(engine, .always(.join))
             let first = download("a", service)
             try await begin(first)
             #expect(try Data(contentsOf: await download("b", service).value) == content)
@@ -105,7 +105,7 @@ extension Loopback {
             arguments: Engine.allCases)
         func cancelled(engine: Engine) async throws {
             defer { mayEnd.change { $0 = true } }
-            let service = try service(engine, .replace)
+            let service = try service(engine, .always(.replace))
             let first = download("a", service, from: "held")
             try await begin(first)
             // Tasks that were created at once can reach the transport in any order: only one that was created after
@@ -134,7 +134,7 @@ extension Loopback {
             let transport = try engine.shared()
             let service = NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
                 $0.transport = transport
-                $0.duplicates = .keepFirst
+                $0.duplicates = .always(.keepFirst)
                 $0.retry = RetryPolicy(retries: 3)
             }
             let target = scratch.url.appendingPathComponent("a")

@@ -95,6 +95,8 @@
 
         func status() async -> ReachabilityStatus { quickStatus() }
 
-        func quickStatus() -> ReachabilityStatus { perform { InterfaceProbe().quickStatus() } ?? .unknown }
+        func quickStatus() -> ReachabilityStatus {
+            perform { ReachabilityService.InterfaceProbe().quickStatus() } ?? .unknown
+        }
     }
 #endif

@@ -47,7 +47,7 @@
             running = try Tool.nginx.start(
                 ["-p", folder.url.path, "-c", "nginx.conf", "-e", "nginx.err"], in: folder.url)
             url = try #require(URL(string: "\(isPlain ? "http" : "https")://127.0.0.1:\(port)/"))
-            let probe = TCPConnectionProbe(host: "127.0.0.1", port: port)
+            let probe = ReachabilityService.TCPConnectionProbe(host: "127.0.0.1", port: port)
             for _ in 0..<200 where await !probe.status().isReachable {
                 try await Task.sleep(for: .milliseconds(20))
             }

@@ -20,7 +20,7 @@ extension Loopback {
                 $0.transport = transport
                 $0.observers = [observer]
             }
-            let response = try await service.send(.get("start"), as: .string)
+            let response = try await service.response(.get("start"), as: .string)
             // The engine's thread and the call's task report events at the same time. The test checks the order of the
             // events of the thread, and the order of the events of the task.
             let names = observer.events.map { String("\($0.event)".prefix { $0 != "(" }) }

@@ -9,7 +9,8 @@ extension Loopback {
         @Test("A TCP probe finds a listening server, and notices when it stops and restarts")
         func goesAndComes() async throws {
             let server = try LoopbackServer { _ in .text("hello") }
-            let probe = TCPConnectionProbe(host: "127.0.0.1", port: server.port, timeout: .seconds(1))
+            let probe = ReachabilityService.TCPConnectionProbe(
+                host: "127.0.0.1", port: server.port, timeout: .seconds(1))
             #expect(await probe.status().isReachable)
             server.stop()
             #expect(try await Exchange.eventually { server.openConnections == 0 })
@@ -22,7 +23,9 @@ extension Loopback {
             "An invalid host is reported as not reachable, and does not cause a crash",
             arguments: ["", "no such host", "\0", "256.256.256.256", "::::", "http://x", "-"])
         func badHost(host: String) async {
-            #expect(await TCPConnectionProbe(host: host, port: 1, timeout: .seconds(1)).status() == .notReachable)
+            #expect(
+                await ReachabilityService.TCPConnectionProbe(host: host, port: 1, timeout: .seconds(1)).status()
+                    == .notReachable)
         }
 
         @Test("The service publishes a status when the server stops and when it restarts", .row("R-31"))

@@ -182,7 +182,7 @@ extension Loopback {
                 $0.concurrencyLimit = limit
                 $0.backoffGate = nil
             }
-            let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(30)))
+            let settings = RequestSettings { $0.timeouts.total = .seconds(30) }
             let task = service.task(Film(), as: .file(destination), with: settings)
             #expect(try Data(contentsOf: await task.value) == content)
         }

@@ -69,7 +69,7 @@ extension Loopback {
             let exchange = try Exchange(PlatformTransport.shared) { request in
                 .text(String(decoding: try await request.data(), as: UTF8.self))
             }
-            let silent = TCPConnectionProbe(host: "127.0.0.1", port: exchange.server.port)
+            let silent = ReachabilityService.TCPConnectionProbe(host: "127.0.0.1", port: exchange.server.port)
             for _ in 0..<20 { #expect(await silent.status().isReachable) }
             #expect(
                 try await exchange.send(exchange.request(.post, "/", body: .string("still here"))).text == "still here")

@@ -111,7 +111,7 @@ extension Loopback {
             let file = service.task(Film(), as: .file(at: scratch.file("copy")))
             _ = try await file.value
             #expect(file.progress.download.completed == 3_000_000)
-            let meter = ProgressMeter()
+            let meter = RequestProgress.Meter()
             let body = try await service.request(
                 Film(path: "unknown"), as: .stream, with: RequestSettings { $0.progress = meter })
             #expect(meter.current.download.completed == 0)

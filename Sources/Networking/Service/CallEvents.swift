@@ -96,12 +96,12 @@ final class CallEvents: Sendable {
     var receiver: @Sendable (RequestSignal) -> Void { { [self] in report(RequestEvent($0)) } }
 
     /// Returns a meter if an observer needs the progress; otherwise nil.
-    func makeMeter(on clock: NetworkClock) -> ProgressMeter? {
-        wantsProgress ? ProgressMeter(clock: clock) : nil
+    func makeMeter(on clock: NetworkClock) -> RequestProgress.Meter? {
+        wantsProgress ? RequestProgress.Meter(clock: clock) : nil
     }
 
     /// Reports the progress to the observers that need it.
-    func observe(_ meter: ProgressMeter) {
+    func observe(_ meter: RequestProgress.Meter) {
         guard wantsProgress else { return }
         // Without the target, each call whose progress is reported would have a thread of its own.
         let queue = DispatchQueue(label: "networking.progress", target: .global(qos: .utility))

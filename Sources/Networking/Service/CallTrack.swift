@@ -46,7 +46,7 @@ package final class CallTrack: Sendable {
         }
     }
 
-    let meter: ProgressMeter
+    let meter: RequestProgress.Meter
     /// Pauses and resumes the download; nil if the call cannot be paused.
     let pauseGate: PauseGate?
     /// The target to which the response's body is delivered.
@@ -55,7 +55,7 @@ package final class CallTrack: Sendable {
     let countsUpload: Bool
     private let state = Locked(State())
 
-    init(meter: ProgressMeter, pauseGate: PauseGate?, target: BodyTarget, isUpload: Bool) {
+    init(meter: RequestProgress.Meter, pauseGate: PauseGate?, target: BodyTarget, isUpload: Bool) {
         self.meter = meter
         self.pauseGate = pauseGate
         self.target = target
@@ -64,7 +64,7 @@ package final class CallTrack: Sendable {
 
     /// Creates a track that will follow another track.
     package convenience init() {
-        self.init(meter: ProgressMeter(), pauseGate: nil, target: .memory, isUpload: false)
+        self.init(meter: RequestProgress.Meter(), pauseGate: nil, target: .memory, isUpload: false)
     }
 
     var phase: Phase { state.withLock { $0.phase } }

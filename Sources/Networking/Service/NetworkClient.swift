@@ -180,7 +180,7 @@ public enum PlatformTransport {
     #endif
 }
 
-extension HTTPProbe {
+extension ReachabilityService.HTTPProbe {
     /// Creates a probe that uses the default transport of the platform.
     ///
     /// - Parameters:

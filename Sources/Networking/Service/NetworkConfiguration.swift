@@ -5,7 +5,7 @@
 ///     $0.retry = .standard                          // two retries, after a random wait
 ///     $0.retry?.budget = RetryPolicy.Budget()              // for at most a tenth of the calls
 ///     $0.circuitBreaker = CircuitBreaker()
-///     $0.duplicates = .join
+///     $0.duplicates = .always(.join)
 ///     $0.errorHandlingService = ErrorHandlingService([LoggingErrorHandler()])
 /// }
 /// ```

@@ -3,7 +3,7 @@
 /// the methods for every endpoint.
 extension NetworkRequesting {
     /// Sends a request and returns the value together with the response that it was decoded from.
-    public func send<Value: Sendable>(
+    public func response<Value: Sendable>(
         _ endpoint: AdHocEndpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Value> {
@@ -35,7 +35,7 @@ extension NetworkRequesting {
     public func response<Value: Decodable & Sendable>(
         _ endpoint: AdHocEndpoint, with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Value> {
-        try await send(endpoint, as: .automatic(), with: settings)
+        try await response(endpoint, as: .automatic(), with: settings)
     }
 
     /// Starts a call immediately, in a task of its own.

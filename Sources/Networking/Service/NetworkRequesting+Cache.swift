@@ -47,7 +47,7 @@ extension NetworkRequesting {
         let awaiting = settings.awaitingValidation
         return ResponseCache.CachedThenFresh(
             stored: { cachedResponse(endpoint, as: converter, with: settings) },
-            load: { try await send(endpoint, as: converter, with: awaiting) })
+            load: { try await response(endpoint, as: converter, with: awaiting) })
     }
 
     /// Removes the stored responses for a call from the service's cache, for all credentials.
@@ -103,7 +103,7 @@ extension ResponseCache {
                 let response = try await responses.load()
                 // If the stored response is fresh, the call gets the same response from the cache. The iterator does
                 // not return it a second time.
-                let isSame = response.source == .cache && stored.map { $0.data == response.http.data } == true
+                let isSame = response.http.source == .cache && stored.map { $0.data == response.http.data } == true
                 return isSame ? nil : response
             }
         }

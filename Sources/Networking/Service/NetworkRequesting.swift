@@ -8,7 +8,7 @@ import Foundation
 /// | form | returns |
 /// |---|---|
 /// | `request(_:)`, `request(_:as:)` | the value |
-/// | `response(_:)`, `send(_:as:)` | the value and the response |
+/// | `response(_:)`, `response(_:as:)` | the value and the response |
 /// | `request(for:success:failure:)` | a ``CancellableRequest``; the closures run on the main actor |
 /// | `task(_:as:)` | a ``RequestTask``, which starts immediately and can be cancelled, paused and chained |
 ///
@@ -42,7 +42,7 @@ extension NetworkRequesting {
     ///   - endpoint: The endpoint to call.
     ///   - converter: The converter that reads the response.
     ///   - settings: Settings for this call only. Default: no changes.
-    public func send<Value: Sendable>(
+    public func response<Value: Sendable>(
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Value> {
@@ -80,7 +80,7 @@ extension NetworkRequesting {
     public func response<Value: Decodable & Sendable>(
         _ endpoint: some Endpoint<Untyped>, with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Value> {
-        try await send(endpoint, as: .automatic(), with: settings)
+        try await response(endpoint, as: .automatic(), with: settings)
     }
 
     /// Starts a call immediately, in a task of its own.

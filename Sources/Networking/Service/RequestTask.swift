@@ -37,7 +37,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     ) {
         let method = endpoint.method
         let track = CallTrack(
-            meter: settings.progress ?? ProgressMeter(clock: client.clock),
+            meter: settings.progress ?? RequestProgress.Meter(clock: client.clock),
             pauseGate: converter.requirements.isDownload && method.isSafe ? PauseGate() : nil,
             target: converter.requirements.target, isUpload: !method.isSafe)
         let pipeline = RequestPipeline(

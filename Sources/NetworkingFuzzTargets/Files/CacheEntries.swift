@@ -59,7 +59,7 @@ extension FuzzTarget {
             $0.redirects = .ignore
         }
         do {
-            return try await service.send(endpoint.settings { $0.caching = rule }, as: .data).http
+            return try await service.response(endpoint.settings { $0.caching = rule }, as: .data).http
         } catch let error as NetworkError {
             if error.kind == .notCached { return nil }
             try requireReason(error, .malformedResponse)

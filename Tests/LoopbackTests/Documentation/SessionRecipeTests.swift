@@ -176,7 +176,7 @@ extension Loopback {
             // snippet.log
             let service = NetworkService(environment: api) {
                 $0.requestAdaptingService = RequestAdaptingService([
-                    HeadersAdapter(.standard, .keepExisting), TraceContextAdapter(),
+                    HeadersAdapter(.standard, .keepExisting), TraceContext.Adapter(),
                 ])
                 $0.observers = [LogObserver { print($0) }]
             }

@@ -40,7 +40,7 @@ func search(_ text: String, with service: NetworkService) async throws
             // All searches are duplicates, even if their text differs.
             $0.duplicateGroup = "search"
             // A new search ends the previous one with `.cancelled`.
-            $0.duplicates = .replace
+            $0.duplicates = .always(.replace)
         })
 }
 // snippet.end
@@ -54,9 +54,10 @@ func waitForExport(
         guard response.status == .ok else { throw NotReady() }  // 202: not yet
         return try response.read(as: .json(URL.self))
     }
-    var polling = RequestSettings(
-        timeouts: HTTPRequest.Timeouts(total: .seconds(120)),
-        maximumAttempts: 20)
+    var polling = RequestSettings {
+        $0.timeouts.total = .seconds(120)
+        $0.maximumAttempts = 20
+    }
     polling.retry = RetryPolicy(
         retries: 19, backoff: .exponential(first: .seconds(1)),
         on: .error(NotReady.self))

@@ -55,7 +55,7 @@ struct ConverterTests {
         let stub = StubTransport { _ in .json(text: #"[{"user_name":"a"}]"#) }
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = stub
-            $0.settings = RequestSettings(decoder: decoder)
+            $0.settings = RequestSettings { $0.decoder = decoder }
         }
         let wanted = [Snake(userName: "a")]
         #expect(try await service.request(.get("x"), as: .json([Snake].self)) == wanted)

@@ -75,9 +75,11 @@ struct ReadingTests {
         let picky = Picky(
             client: NetworkClient(environment: Fixture.environment) {
                 $0.transport = Answering(body: "x")
-                $0.settings = RequestSettings(validators: [
-                    validator(1, .valid), validator(2, .invalid("too blue")), validator(3, .valid),
-                ])
+                $0.settings = RequestSettings {
+                    $0.validators = [
+                        validator(1, .valid), validator(2, .invalid("too blue")), validator(3, .valid),
+                    ]
+                }
             })
         let error = await Fixture.failure { try await picky.request(UserEndpoint.open) } as? NetworkError
         #expect(
@@ -91,7 +93,9 @@ struct ReadingTests {
         let plain = Plain(
             client: NetworkClient(environment: Fixture.environment) { $0.transport = Answering(body: "x") })
         func kind(_ validator: ResponseValidator) async -> NetworkError.Kind? {
-            (await Fixture.failure { try await plain.request(UserEndpoint.open, with: .init(validators: [validator])) }
+            (await Fixture.failure {
+                try await plain.request(UserEndpoint.open, with: .init { $0.validators = [validator] })
+            }
                 as? NetworkError)?.kind
         }
         #expect(await kind(.status(200..<201)) == nil)

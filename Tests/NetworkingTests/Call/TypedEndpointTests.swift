@@ -45,7 +45,7 @@ struct TypedEndpointTests {
         let service = service(.json(Grant(token: "t")))
         let grant = try await service.request(LogIn())
         #expect(grant == Grant(token: "t"))
-        #expect(try await service.response(LogIn()).status == .ok)
+        #expect(try await service.response(LogIn()).http.status == .ok)
         #expect(try await service.task(LogIn()).value == grant)
         let token = await withCheckedContinuation { continuation in
             service.request(
@@ -127,10 +127,10 @@ struct TypedEndpointTests {
         #expect(none is ServerFailure<LoginError?> && (none as? ServerFailure<LoginError?>)?.serverError == nil)
     }
 
-    @Test("EmptyResponse accepts any body", .row("N-28"))
-    func emptyResponse() async throws {
-        _ = try await service(.status(.noContent)).request(Call<EmptyResponse, Untyped>())
-        _ = try await service(.text("anything")).request(Call<EmptyResponse, Untyped>())
+    @Test("An endpoint whose result is Void accepts any body", .row("N-28"))
+    func anyBody() async throws {
+        try await service(.status(.noContent)).request(Remove())
+        try await service(.text("anything")).request(Remove())
     }
 
     @Test(
@@ -197,7 +197,7 @@ struct TypedEndpointTests {
     func decoders() async throws {
         struct Dated: Decodable, Equatable { let at: Date }
         struct Refused: TypedEndpoint {
-            typealias ResponseValue = EmptyResponse
+            typealias ResponseValue = Void
             typealias ServerError = Dated
             var path: EndpointPath { "x" }
         }
@@ -205,7 +205,7 @@ struct TypedEndpointTests {
         decoder.dateDecodingStrategy = .secondsSince1970
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = StubTransport { _ in .json(text: #"{"at":7}"#, status: .conflict) }
-            $0.settings = RequestSettings(decoder: decoder)
+            $0.settings = RequestSettings { $0.decoder = decoder }
         }
         let error = await Fixture.failure { try await service.request(Refused()) } as? ServerFailure<Dated>
         #expect(error?.serverError == Dated(at: Date(timeIntervalSince1970: 7)))

@@ -31,7 +31,7 @@ func stories(_ news: NetworkService) async throws -> (
     let settings = RequestSettings { $0.caching = .staleIfOffline }
     let response: Response<[String]> = try await news.response(
         .get("stories"), with: settings)
-    return (response.value, response.source == .cache)
+    return (response.value, response.http.source == .cache)
 }
 // snippet.end
 

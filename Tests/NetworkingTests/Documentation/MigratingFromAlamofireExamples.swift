@@ -29,7 +29,7 @@ private enum AlamofireGuide {
             as: .data)
         let hurried = try await api.request(
             .get("b").settings { $0.timeouts.total = .seconds(5) }, as: .data)
-        let any = try await api.send(
+        let any = try await api.response(
             .get("c").settings { $0.validators = [] }, as: .data)
         // snippet.end
         _ = (ok, hurried, any)

@@ -18,7 +18,7 @@ private enum IONessGuide {
         let transport = try URLSessionTransport(configuration: session)
         let users = NetworkService(environment: NetworkEnvironment(baseURL: api)) {
             $0.transport = transport  // default: the platform's
-            $0.duplicates = .join
+            $0.duplicates = .always(.join)
         }
         // snippet.end
         _ = users
@@ -101,10 +101,8 @@ private enum IONessGuide {
 
     static func reading(_ users: NetworkService) async throws {
         // snippet.reading
-        let response = try await users.send(.get("users/7"), as: .data)
-        print(
-            response.status, response.headers, response.http.url, response.value.isEmpty
-        )
+        let response = try await users.response(.get("users/7"), as: .data)
+        print(response.http.status, response.http.headers, response.value.isEmpty)
         let user = try response.http.read(as: .json(User.self))
         let object = try response.http.read(as: .jsonObject)
         let list = try response.http.read(as: .jsonArray)
@@ -126,8 +124,8 @@ private enum IONessGuide {
     static func validating() {
         // snippet.validating
         let strict: [ResponseValidator] = [
-            .status(200..<201), .headers(containing: ["X-Version": "2"]),
-            .headers(lacking: ["X-Debug": "1"]),
+            .status(200..<201), .headers { $0["X-Version"] == "2" },
+            .headers { $0["X-Debug"] != "1" },
             ResponseValidator {
                 $0.data.isEmpty ? .invalid("the response is empty") : .valid
             },
@@ -171,12 +169,12 @@ private enum IONessGuide {
     static func duplicates(_ users: NetworkService) async throws {
         // snippet.duplicates
         let policies: [DuplicateRequestPolicy] = [
-            .replace,  // cancels the earlier call and starts a new transfer
+            .always(.replace),  // cancels the earlier call and starts a new transfer
             // Ends both calls. A closure gets the result of a new transfer.
             .always(.replace(notifying: { result in print(result) })),
-            .keepFirst,  // the new call ends
-            .keepLatest,  // the earlier calls end; their transfer continues
-            .join,  // one transfer for all calls
+            .always(.keepFirst),  // the new call ends
+            .always(.keepLatest),  // the earlier calls end; their transfer continues
+            .always(.join),  // one transfer for all calls
             .always(.share(notifying: { result in print(result) })),
             DuplicateRequestPolicy { running, new in
                 new.url.path == "/reload" ? .replace : .join
@@ -188,8 +186,10 @@ private enum IONessGuide {
 
     static func ending(_ users: NetworkService) async {
         // snippet.ending
-        let hurried = RequestSettings(
-            timeouts: HTTPRequest.Timeouts(idle: .seconds(30), total: .seconds(30)))
+        let hurried = RequestSettings {
+            $0.timeouts.idle = .seconds(30)
+            $0.timeouts.total = .seconds(30)
+        }
         do {
             try await users.request(.get("slow"), with: hurried)
         } catch let error as NetworkError {

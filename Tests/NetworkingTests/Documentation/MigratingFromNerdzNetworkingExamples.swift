@@ -55,7 +55,7 @@ private enum NerdzNetworkingGuide {
         var path: EndpointPath { "items/\(id)" }
         var query: URLQuery { ["full": true, "page": 2] }  // in this order
         var settings: RequestSettings {
-            RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(5)))
+            RequestSettings { $0.timeouts.total = .seconds(5) }
         }
 
         func errorConverter(decoder: JSONDecoder) -> ResponseConverter<ShopError> {
@@ -117,8 +117,8 @@ private enum NerdzNetworkingGuide {
         let bytes: Data = try await shop.request(.get("bytes"))
         // Nil if the body is empty.
         let perhaps: Item? = try await shop.request(.get("items/7"))
-        let nothing: EmptyResponse = try await shop.request(.delete("items/7"))
-        let status = try await shop.send(.get("health"), as: .void).status
+        try await shop.request(.delete("items/7"))  // the body is ignored
+        let status = try await shop.response(.get("health"), as: .void).http.status
         let inner = try await shop.request(
             .get("items"), as: .keyPath("data.items", .json([Item].self)))
         let changed = try await shop.request(
@@ -126,7 +126,7 @@ private enum NerdzNetworkingGuide {
             as: .transformingJSON(
                 { json in json["wrapped"] ?? json }, .json([Item].self)))
         // snippet.end
-        _ = (text, bytes, perhaps, nothing, status, inner, changed)
+        _ = (text, bytes, perhaps, status, inner, changed)
     }
 
     static func observing(_ shop: NetworkService) {

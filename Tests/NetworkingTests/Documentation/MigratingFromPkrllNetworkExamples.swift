@@ -44,8 +44,9 @@ private enum PkrllNetworkGuide {
                 baseURL: url, pathPrefix: "v2", headers: ["X-App": "1"],
                 query: ["lang": "en"]))
         // Replaces the whole environment.
-        let elsewhere = RequestSettings(
-            environment: NetworkEnvironment(baseURL: staging))
+        let elsewhere = RequestSettings {
+            $0.environment = NetworkEnvironment(baseURL: staging)
+        }
         try await api.request(.get("users"), with: elsewhere)
         // snippet.end
     }
@@ -65,9 +66,9 @@ private enum PkrllNetworkGuide {
         // snippet.answers
         do {
             // Every status is accepted, even 404.
-            let response = try await api.send(
+            let response = try await api.response(
                 .get("maybe").settings { $0.validators = [] }, as: .data)
-            print(response.status, response.status.reasonPhrase, response.headers)
+            print(response.http.status.description, response.http.headers)
         } catch let error as NetworkError {
             print(
                 error.kind, error.request as Any, error.response as Any,

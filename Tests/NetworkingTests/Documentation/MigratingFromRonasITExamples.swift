@@ -75,7 +75,7 @@ private enum RonasITGuide {
         accounts.request(
             for: AccountEndpoint.user(id: 7),
             success: { (response: Response<User>) in
-                print(response.status, response.headers)
+                print(response.http.status, response.http.headers)
             },
             failure: { error in print(error) })
         let request = accounts.request(

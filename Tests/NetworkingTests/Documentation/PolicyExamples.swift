@@ -17,7 +17,7 @@ func makeResilient(
         $0.retry?.budget = RetryPolicy.Budget()
         // Blocks calls for 30 s if half of at least 10 calls in 10 s fail.
         $0.circuitBreaker = CircuitBreaker()
-        $0.duplicates = .join  // equal GETs in progress share one transfer
+        $0.duplicates = .always(.join)  // equal GETs share one transfer
         $0.cookies = CookieJar()  // by default, no cookies are kept
     }
 }
@@ -102,9 +102,9 @@ func exampleOfAServer() async throws -> Profile {
 func exampleOfSettings(_ profiles: ProfileService) async throws {
     let response: Response<Profile> = try await profiles.response(
         ProfileEndpoint.fetch(id: 7),
-        with: RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(3))))
+        with: RequestSettings { $0.timeouts.total = .seconds(3) })
     print(
-        response.status, response.headers[.eTag] ?? "no version",
+        response.http.status, response.http.headers[.eTag] ?? "no version",
         response.value.name)
 }
 
@@ -135,7 +135,7 @@ func exampleOfWatching(_ profiles: ProfileService, _ file: URL) async throws {
             if report.status?.isServerError == true { print(report.waterfall) }
         },
     ]
-    let response = try await profiles.send(
+    let response = try await profiles.response(
         ProfileEndpoint.fetch(id: 7), as: .json(Profile.self))
     print(response.http.request.curlCommand(), response.report.attributes)
     // For the developer tools of a browser.

@@ -83,7 +83,7 @@ struct FieldValueTests {
     func bearer() {
         let challenge = HTTPHeaders.Challenge.parse(",, Bearer realm=\"x\" , , error=insufficient_scope,, ").first
         #expect(
-            challenge?.error == "insufficient_scope" && challenge?.realm == "x" && challenge?.isScheme("bearer") == true
+            challenge?.error == "insufficient_scope" && challenge?.realm == "x" && challenge?.scheme == "Bearer"
         )
         #expect(HTTPHeaders.Challenge.parse("=,\"\"").isEmpty)
         #expect(HTTPHeaders.Challenge.parse("").isEmpty)

@@ -19,7 +19,7 @@ struct ProgressTests {
 
     @Test("Progress continues across attempts and never decreases")
     func overAttempts() {
-        let meter = ProgressMeter(clock: clock.networkClock)
+        let meter = RequestProgress.Meter(clock: clock.networkClock)
         meter.beginUpload(total: 100)
         meter.noteSent(60)
         meter.beginUpload(total: 100)
@@ -38,7 +38,7 @@ struct ProgressTests {
 
     @Test("`bytesPerSecond` is nil until the speed can be measured, and then follows the speed of the transfer")
     func rate() {
-        let meter = ProgressMeter(clock: clock.networkClock)
+        let meter = RequestProgress.Meter(clock: clock.networkClock)
         meter.beginDownload(of: 1_000)
         meter.noteReceived(100)
         #expect(meter.current.download.bytesPerSecond == nil)
@@ -52,7 +52,7 @@ struct ProgressTests {
 
     @Test("A slow queue gets only the newest progress; a late observer gets the newest progress at once")
     func newest() async {
-        let meter = ProgressMeter(clock: clock.networkClock)
+        let meter = RequestProgress.Meter(clock: clock.networkClock)
         let queue = DispatchQueue(label: "slow")
         let seen = Seen()
         queue.suspend()
@@ -75,7 +75,7 @@ struct ProgressTests {
     func observerAtTheEnd() {
         let queue = DispatchQueue(label: "observers")
         for _ in 0..<20_000 {
-            let meter = ProgressMeter(clock: clock.networkClock)
+            let meter = RequestProgress.Meter(clock: clock.networkClock)
             let seen = Seen()
             meter.noteReceived(7)
             DispatchQueue.concurrentPerform(iterations: 2) { index in
@@ -88,7 +88,7 @@ struct ProgressTests {
 
     @Test("The sequence keeps the newest value and ends with the call")
     func sequence() async {
-        let meter = ProgressMeter(clock: clock.networkClock)
+        let meter = RequestProgress.Meter(clock: clock.networkClock)
         let values = meter.values
         meter.beginUpload(total: 3)
         for _ in 0..<3 { meter.noteSent(1) }
@@ -107,7 +107,7 @@ struct ProgressTests {
         let task = service.task(UserEndpoint.open, as: .string)
         #expect(try await task.value == "hello")
         #expect(task.progress.download == RequestProgress.Transfer(completed: 5, total: 5))
-        let meter = ProgressMeter()
+        let meter = RequestProgress.Meter()
         let _: String = try await service.request(UserEndpoint.open, with: RequestSettings { $0.progress = meter })
         #expect(meter.current.download.completed == 5)
         for await _ in task.progressValues {}
@@ -124,8 +124,8 @@ struct ProgressTests {
         "A meter that follows a source ends with the progress of the source, even if several threads update the source")
     func followers() async {
         for _ in 0..<50 {
-            let source = ProgressMeter(clock: Fixture.stillClock)
-            let follower = ProgressMeter(clock: Fixture.stillClock)
+            let source = RequestProgress.Meter(clock: Fixture.stillClock)
+            let follower = RequestProgress.Meter(clock: Fixture.stillClock)
             follower.follow(source)
             source.beginUpload(total: 4_000)
             await withTaskGroup(of: Void.self) { group in

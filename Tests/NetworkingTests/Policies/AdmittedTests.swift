@@ -49,7 +49,7 @@ struct AdmittedTests {
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = stub
             $0.admissionPolicies = [policy]
-            $0.duplicates = .join
+            $0.duplicates = .always(.join)
             $0.cache = ResponseCache(clock: Fixture.stillClock)
             $0.retry = RetryPolicy(retries: 1)
             $0.requestAdaptingService = RequestAdaptingService([

@@ -61,7 +61,7 @@ struct AuthorizedCallTests {
             let session = session(AccessToken("one"))
             let service = service(server { "one" }, session)
             return (
-                try await service.send(UserEndpoint.fetch(id: "7"), as: .json(User.self)), Weak(session: session)
+                try await service.response(UserEndpoint.fetch(id: "7"), as: .json(User.self)), Weak(session: session)
             )
         }
         let (response, kept) = try await call()
@@ -130,7 +130,7 @@ struct AuthorizedCallTests {
     @Test("Rule 10: a 401 of an authorized endpoint is a failure even if the call has no validators")
     func beforeValidators() async throws {
         let stub = server { "fresh-1" }
-        let service = service(stub, session(), settings: RequestSettings(validators: []))
+        let service = service(stub, session(), settings: RequestSettings { $0.validators = [] })
         #expect(try await service.user("7") == User(id: "7"))
         #expect(refresher.count == 1)
     }

@@ -84,7 +84,7 @@ struct BackoffGateTests {
     func endings() async throws {
         let service = service(refusal(5))
         _ = await Fixture.failure { try await service.request(Named(name: "first")) }
-        let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(4)))
+        let settings = RequestSettings { $0.timeouts.total = .seconds(4) }
         let hasty = await Fixture.failure { try await service.request(Named(name: "hasty"), with: settings) }
         #expect(hasty as? GeneralRequestError == .timedOut)
         #expect(clock.now.offset == .zero)
@@ -145,7 +145,7 @@ struct BackoffGateTests {
     @Test("The gate reports when it closes and opens, and closes for the longest requested time, up to a maximum")
     func events() throws {
         let gate = BackoffGate(longest: .seconds(10), clock: clock.networkClock)
-        let seen = Box<[BackoffGate.Event]>([])
+        let seen = Box<[AdmissionEvent]>([])
         let token = gate.events.observe(on: nil) { event in seen.change { $0.append(event) } }
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
         let origin = try #require(request.origin)
@@ -159,7 +159,9 @@ struct BackoffGateTests {
         #expect(gate.tryEnter(request, for: UserEndpoint.open) != nil)
         #expect(gate.wait(for: origin) == nil)
         #expect(
-            seen.value == [.closed(origin, for: .seconds(4)), .closed(origin, for: .seconds(10)), .opened(origin)])
+            seen.value == [
+                .gateClosed(origin, for: .seconds(4)), .gateClosed(origin, for: .seconds(10)), .gateOpened(origin),
+            ])
         token.cancel()
     }
 

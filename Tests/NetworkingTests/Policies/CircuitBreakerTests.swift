@@ -139,14 +139,14 @@ struct CircuitBreakerTests {
 
     @Test("Each origin has its own state, and changes are reported in order")
     func origins() throws {
-        let seen = Box<[CircuitBreaker.State]>([])
-        let token = breaker.events.observe(on: nil) { event in seen.change { $0.append(event.state) } }
+        let seen = Box<[AdmissionEvent]>([])
+        let token = breaker.events.observe(on: nil) { event in seen.change { $0.append(event) } }
         try open()
         let other = HTTPRequest(.get, try #require(URL(string: "https://b.example/")))
         #expect(try breaker.tryEnter(other, for: UserEndpoint.open) != nil)
         clock.advance(by: .seconds(30))
         try call(answer(.ok))
-        #expect(seen.value == [.open, .halfOpen, .closed])
+        #expect(seen.value == [.circuit(origin, .open), .circuit(origin, .halfOpen), .circuit(origin, .closed)])
         token.cancel()
     }
 

@@ -19,7 +19,7 @@ struct ConnectivityTests {
             $0.errorHandlingService = ErrorHandlingService([
                 ConnectivityErrorHandler(reachability, waitingAtMost: patience), GeneralErrorHandler(),
             ])
-            $0.settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: total))
+            $0.settings = RequestSettings { $0.timeouts.total = total }
             $0.observers = [observer]
             $0.clock = clock.networkClock
         }

@@ -179,7 +179,7 @@ struct PermitTests {
         _ = await Fixture.failure { _ = try await service.request(.get("half"), as: file("half")) }
         _ = await Fixture.failure {
             _ = try await service.request(
-                .get("whole"), as: file("whole"), with: RequestSettings(validators: [.status([.created])]))
+                .get("whole"), as: file("whole"), with: RequestSettings { $0.validators = [.status([.created])] })
         }
         _ = try await service.request(.get("whole"), as: file("whole"))
         #expect(outcomes.value == ["failed connectionLostAfterHead", "responded 200", "responded 200"])

@@ -163,7 +163,7 @@ struct ReachabilityTests {
     @Test("The status comes from the default route's interface or, without a default route, from the best interface")
     func interfaces() {
         func status(_ names: [String], _ leading: [String] = []) -> ReachabilityStatus {
-            InterfaceProbe.status(ofInterfacesNamed: names, leadingFirst: leading) { name in
+            ReachabilityService.InterfaceProbe.status(ofInterfacesNamed: names, leadingFirst: leading) { name in
                 name.hasPrefix("wwan") ? .cellular : name.hasPrefix("wl") ? .wireless : .wired
             }
         }
@@ -173,7 +173,7 @@ struct ReachabilityTests {
         #expect(status(["wwan0", "eth0"]) == .reachable(.wired))
         #expect(status(["wwan0", "eth0"], ["wwan0"]) == .reachable(.cellular))
         #expect(status(["eth0", "wlan0"], ["tun0", "wlan0", "eth0"]) == .reachable(.wireless))
-        #expect(InterfaceProbe().quickStatus() != .unknown)
+        #expect(ReachabilityService.InterfaceProbe().quickStatus() != .unknown)
     }
 
     @Test("Linux: default routes are ordered by metric; routes that reject packets or lead to one network are ignored")
@@ -228,7 +228,7 @@ struct ReachabilityTests {
         ])
     func portal(answer: StubResponse, isReachable: Bool, isPortal: Bool) async throws {
         let url = try #require(URL(string: "http://probe.example/204"))
-        let status = await HTTPProbe(url: url, transport: StubTransport { _ in answer }).status()
+        let status = await ReachabilityService.HTTPProbe(url: url, transport: StubTransport { _ in answer }).status()
         #expect(status.isReachable == isReachable && (status == .captivePortal) == isPortal)
     }
 }

@@ -21,7 +21,7 @@ struct RedactedTextTests {
             .forbidden, headers: [.setCookie: "sid=hunter2"], content: .data(Data("hunter2".utf8)), to: request)
         let environment = NetworkEnvironment(baseURL: url, query: ["key": "hunter2"])
         let shown: [Any] = [
-            request, response, request.body, environment, RequestSettings(environment: environment),
+            request, response, request.body, environment, RequestSettings { $0.environment = environment },
             NetworkError(.unacceptableStatus, request: request, response: response),
             AdHocEndpoint.post("login").query("token", "hunter2").body(.json(["password": "hunter2"])),
             AdHocEndpoint(url: url),

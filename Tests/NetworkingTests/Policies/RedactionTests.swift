@@ -158,12 +158,13 @@ struct RedactionTests {
                 }
             ])
         }
-        let open = try await configured.response(Planted(), with: RequestSettings(validators: [])) as Response<String>
+        let open =
+            try await configured.response(Planted(), with: RequestSettings { $0.validators = [] }) as Response<String>
         let task = configured.task(Planted(), as: .string)
         let error = await Fixture.failure { _ = try await task.value }
         let general = try #require(error as? GeneralRequestError)
         let values: [Any] = [
-            open, open.http, open.http.request, open.headers, open.report, general, general.cause as Any, task,
+            open, open.http, open.http.request, open.http.headers, open.report, general, general.cause as Any, task,
             task.state,
             failures.value, environment, configured, configured.client, configured.client.configuration, session, token,
             session.accessToken as Any, jar, stub, stub.requests, Planted().headers, Planted().query,

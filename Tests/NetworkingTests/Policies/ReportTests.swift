@@ -21,7 +21,7 @@ struct ReportTests {
         let stub = StubTransport(clock: clock.networkClock)
         stub.on(
             nil, nil, .status(.serviceUnavailable).delayed(by: .seconds(1)), .text("there").delayed(by: .seconds(3)))
-        async let response = service(stub).send(UserEndpoint.fetch(id: "a/b"), as: .string)
+        async let response = service(stub).response(UserEndpoint.fetch(id: "a/b"), as: .string)
         for step in [1, 2, 3] {
             await clock.waitForSleepers()
             clock.advance(by: .seconds(step))
@@ -81,7 +81,7 @@ struct ReportTests {
     func attributes() async throws {
         let stub = StubTransport { _ in .json(text: #"{"id":"7"}"#) }
         let endpoint = AdHocEndpoint(.post, "users/\(7)").query("token", "s3cret").body(.string("hello"))
-        let response = try await service(stub).send(endpoint, as: .data)
+        let response = try await service(stub).response(endpoint, as: .data)
         #expect(
             response.report.attributes == [
                 "http.request.method": "POST", "url.full": "https://api.example.com/v1/users/7?token=REDACTED",

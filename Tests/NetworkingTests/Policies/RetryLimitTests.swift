@@ -131,7 +131,7 @@ struct RetryLimitTests {
             $0.retry?.budget = budget
             $0.transport = stub
         }
-        let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(5)))
+        let settings = RequestSettings { $0.timeouts.total = .seconds(5) }
         let error = await Fixture.failure { try await service.request(UserEndpoint.open, with: settings) }
         #expect((error as? NetworkError)?.retryDecision?.reason.contains("would not end before") == true)
         #expect(budget.balance == 3)

@@ -174,7 +174,10 @@ struct Story: Sendable {
         }
         return service.task(
             endpoint, as: .string,
-            with: RequestSettings(timeouts: HTTPRequest.Timeouts(total: total), maximumAttempts: maximumAttempts))
+            with: RequestSettings {
+                $0.timeouts.total = total
+                $0.maximumAttempts = maximumAttempts
+            })
     }
 
     /// Returns the network error with which a call ends, even if the general mapping has replaced it.

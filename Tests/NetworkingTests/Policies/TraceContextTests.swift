@@ -9,7 +9,7 @@ struct TraceContextTests {
     private let stub = StubTransport()
     private let observer = RecordingObserver()
 
-    private func service(_ adapter: TraceContextAdapter = TraceContextAdapter()) -> NetworkService {
+    private func service(_ adapter: TraceContext.Adapter = TraceContext.Adapter()) -> NetworkService {
         NetworkService(environment: Fixture.environment) {
             $0.retry = RetryPolicy(retries: 1)
             $0.transport = stub
@@ -64,7 +64,7 @@ struct TraceContextTests {
         _ = try await service.request(.get("open").header(.traceparent, "mine")) as String
         #expect(stub.requests.map { $0.headers.contains(.traceparent) } == [false, true, false, true])
         #expect(stub.requests.last?.headers[.traceparent] == "mine")
-        let open = self.service(TraceContextAdapter(isSampled: false, includesOtherOrigins: true))
+        let open = self.service(TraceContext.Adapter(isSampled: false, includesOtherOrigins: true))
         _ = try await open.request(.url("https://other.example/y")) as String
         #expect(contexts().last??.isSampled == false)
     }
@@ -82,7 +82,7 @@ struct TraceContextTests {
         }
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = stub
-            $0.requestAdaptingService = RequestAdaptingService([TraceContextAdapter()])
+            $0.requestAdaptingService = RequestAdaptingService([TraceContext.Adapter()])
             $0.errorHandlingService = ErrorHandlingService([mirror])
         }
         _ = try await service.request(UserEndpoint.open) as String

@@ -39,7 +39,7 @@ struct CallCancellationTests {
             $0.admissionPolicies = [shut]
             $0.clock = clock.networkClock
         }
-        let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(3)))
+        let settings = RequestSettings { $0.timeouts.total = .seconds(3) }
         let task = service.task(UserEndpoint.open, as: .string, with: settings)
         while !shut.hasBegun.value { await Task.yield() }
         switch kind {

@@ -57,7 +57,7 @@ struct CallErrorTests {
         let text: String = try await service().request(UserEndpoint.open)
         #expect(text == "hello")
         stub.on(nil, nil, .text("gone", status: .gone))
-        let gone: String = try await service().request(UserEndpoint.open, with: RequestSettings(validators: []))
+        let gone: String = try await service().request(UserEndpoint.open, with: RequestSettings { $0.validators = [] })
         #expect(gone == "gone")
     }
 
@@ -82,8 +82,9 @@ struct CallErrorTests {
     @Test("Without validators, a 503 response is not an error", .row("P-09"))
     func everyStatus() async throws {
         stub.on(nil, nil, .text("no", status: .serviceUnavailable))
-        let response = try await service(settings: RequestSettings(validators: [])).send(UserEndpoint.open, as: .string)
-        #expect(response.value == "no" && response.status.reasonPhrase == "Service Unavailable")
+        let response = try await service(settings: RequestSettings { $0.validators = [] }).response(
+            UserEndpoint.open, as: .string)
+        #expect(response.value == "no" && response.http.status.reasonPhrase == "Service Unavailable")
         #expect(response.http.request.method == .get)
     }
 

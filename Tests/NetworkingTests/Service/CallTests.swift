@@ -35,9 +35,11 @@ struct CallTests {
     func responses() async throws {
         stub.on(nil, nil, StubResponse(.created, headers: ["X-Total": "3"], body: Data(#"{"id":"7"}"#.utf8)))
         let response: Response<User> = try await service().response(UserEndpoint.open)
-        let text = try await service().send(UserEndpoint.open, as: .string)
-        let nothing = try await service().send(UserEndpoint.open, as: .void)
-        #expect(response.value == User(id: "7") && response.status == .created && response.headers["x-total"] == "3")
+        let text = try await service().response(UserEndpoint.open, as: .string)
+        let nothing = try await service().response(UserEndpoint.open, as: .void)
+        #expect(
+            response.value == User(id: "7") && response.http.status == .created
+                && response.http.headers["x-total"] == "3")
         #expect(text.value == #"{"id":"7"}"# && text.http.url.path == "/v1/open")
         #expect(nothing.http.status == .created)
     }
@@ -114,7 +116,8 @@ struct CallTests {
         let response = await withCheckedContinuation { continuation in
             service.request(
                 for: UserEndpoint.open,
-                success: { (response: Response<User>) in continuation.resume(returning: "\(response.status.code)") },
+                success: { (response: Response<User>) in continuation.resume(returning: "\(response.http.status.code)")
+                },
                 failure: { continuation.resume(returning: "\($0)") })
         }
         let nothing = await withCheckedContinuation { continuation in

@@ -79,7 +79,7 @@ struct CompositionTests {
             $0.admissionPolicies = [Own()]
             $0.cache = ResponseCache()
             $0.cookies = CookieJar()
-            $0.duplicates = .join
+            $0.duplicates = .always(.join)
             $0.retry = .standard
             $0.circuitBreaker = CircuitBreaker()
         }
@@ -121,7 +121,7 @@ struct CompositionTests {
             var settings: RequestSettings {
                 RequestSettings {
                     $0.retry = RetryPolicy(retries: 2)
-                    $0.duplicates = .keepFirst
+                    $0.duplicates = .always(.keepFirst)
                 }
             }
         }

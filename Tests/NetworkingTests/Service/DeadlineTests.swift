@@ -35,7 +35,7 @@ struct DeadlineTests {
         let service = service(manual, admission: [limit])
         let first = service.task(UserEndpoint.open, as: .string)
         await manual.waitForRequests()
-        let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(3)))
+        let settings = RequestSettings { $0.timeouts.total = .seconds(3) }
         let second = service.task(UserEndpoint.open, as: .string, with: settings)
         await clock.waitForSleepers()
         clock.advance(by: .milliseconds(2_999))
@@ -49,7 +49,7 @@ struct DeadlineTests {
     @Test("The deadline also ends the delay of a stub")
     func deadlineOverStub() async {
         let stub = StubTransport(clock: clock.networkClock) { _ in .text("late").delayed(by: .seconds(5)) }
-        let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(3)))
+        let settings = RequestSettings { $0.timeouts.total = .seconds(3) }
         let task = service(stub).task(UserEndpoint.open, as: .string, with: settings)
         await clock.waitForSleepers(2)
         clock.advance(by: .seconds(3))
@@ -62,11 +62,11 @@ struct DeadlineTests {
         let stub = StubTransport { _ in .text("hello") }
         let clock = clock
         let slow = ClosureAdapter { _, _ in clock.advance(by: .seconds(5)) }
-        let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(3)))
+        let settings = RequestSettings { $0.timeouts.total = .seconds(3) }
         let task = service(stub, adapters: [slow], handlers: []).task(UserEndpoint.open, as: .string, with: settings)
         #expect((await error(of: task) as? NetworkError)?.kind == .deadlineTimedOut)
         #expect(stub.requests.isEmpty)
-        let bad = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .zero))
+        let bad = RequestSettings { $0.timeouts.total = .zero }
         let refused = service(stub, handlers: []).task(UserEndpoint.open, as: .string, with: bad)
         #expect((await error(of: refused) as? NetworkError)?.kind == .invalidRequest)
     }

@@ -74,8 +74,8 @@ struct DerivedServiceTests {
                 query: ["env": header])
         }
         let service = NetworkService(environment: environment("service", "1")) { $0.transport = stub }
-        let ofEndpoint = RequestSettings(environment: environment("endpoint", "2"))
-        let ofCall = RequestSettings(environment: environment("call", "3"))
+        let ofEndpoint = RequestSettings { $0.environment = environment("endpoint", "2") }
+        let ofCall = RequestSettings { $0.environment = environment("call", "3") }
         try await service.request(Item())
         try await service.request(Item(settings: ofEndpoint))
         try await service.request(Item(settings: ofEndpoint), with: ofCall)

@@ -165,7 +165,7 @@ struct EndingTests {
         let outer = service(StubTransport { _ in .text("outer") }, adapters: [adapter])
             .task(
                 UserEndpoint.open, as: .string,
-                with: RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(1))))
+                with: RequestSettings { $0.timeouts.total = .seconds(1) })
         await manual.waitForRequests(2)
         await clock.waitForSleepers()
         clock.advance(by: .seconds(1))

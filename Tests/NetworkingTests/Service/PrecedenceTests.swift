@@ -41,15 +41,17 @@ struct PrecedenceTests {
     @Test("Each timeout follows the precedence independently", .row("I-49"))
     func timeouts() async throws {
         let requests = try await sent(
-            [1, 2, 3].map {
-                RequestSettings(timeouts: HTTPRequest.Timeouts(idle: .seconds($0), connect: .seconds($0 * 10)))
+            [1, 2, 3].map { number in
+                RequestSettings {
+                    $0.timeouts = HTTPRequest.Timeouts(idle: .seconds(number), connect: .seconds(number * 10))
+                }
             }
         )
         #expect(requests.map(\.timeouts.idle) == [.seconds(1), .seconds(2), .seconds(3)])
         #expect(requests.map(\.timeouts.connect) == [.seconds(10), .seconds(20), .seconds(30)])
         let mixed = try await sent([
-            RequestSettings(timeouts: HTTPRequest.Timeouts(idle: .seconds(1))),
-            RequestSettings(timeouts: HTTPRequest.Timeouts(connect: .seconds(2))), RequestSettings(),
+            RequestSettings { $0.timeouts.idle = .seconds(1) },
+            RequestSettings { $0.timeouts.connect = .seconds(2) }, RequestSettings(),
         ])
         #expect(mixed[0].timeouts.idle == .seconds(1) && mixed[0].timeouts.connect == .seconds(2))
         #expect(mixed[2].timeouts.idle == .seconds(60) && mixed[2].timeouts.connect == .seconds(15))
@@ -60,7 +62,7 @@ struct PrecedenceTests {
         func decoder(_ strategy: JSONDecoder.DateDecodingStrategy) -> RequestSettings {
             let decoder = JSONDecoder()
             decoder.dateDecodingStrategy = strategy
-            return RequestSettings(decoder: decoder)
+            return RequestSettings { $0.decoder = decoder }
         }
         let settings = [decoder(.secondsSince1970), decoder(.millisecondsSince1970), decoder(.deferredToDate)]
         let dates = try await holding(settings) { service, call, settings, _ in
@@ -76,7 +78,7 @@ struct PrecedenceTests {
     @Test("A list of validators replaces the whole list of settings with lower precedence")
     func validators() async throws {
         func saying(_ word: String) -> RequestSettings {
-            RequestSettings(validators: [ResponseValidator { _ in .invalid(word) }])
+            RequestSettings { $0.validators = [ResponseValidator { _ in .invalid(word) }] }
         }
         let words = try await holding([saying("call"), saying("endpoint"), saying("service")]) {
             service, call, settings, _ in
@@ -191,10 +193,11 @@ struct PrecedenceTests {
         }
         #expect(sizes == [1, 2, 3].map { "the response has more than \($0) bytes" })
         let hosts = try await sent(
-            ["a", "b", "c"].map {
-                RequestSettings(
-                    environment: NetworkEnvironment(
-                        baseURL: URL(string: "https://\($0).example") ?? URL(fileURLWithPath: "/")))
+            ["a", "b", "c"].map { host in
+                RequestSettings {
+                    $0.environment = NetworkEnvironment(
+                        baseURL: URL(string: "https://\(host).example") ?? URL(fileURLWithPath: "/"))
+                }
             })
         #expect(hosts.map(\.url.host) == ["a.example", "b.example", "c.example"])
         let priorities = try await sent(

@@ -120,7 +120,7 @@ struct TenthPartTests {
         stub.on(nil, "/v1/y", StubResponse())
         stub.on(nil, "/v1/z", StubResponse(.notFound))
         let service = service(leavesCall: leavesCall)
-        let response = try await service.send(AdHocEndpoint.get("x"), as: .response)
+        let response = try await service.response(AdHocEndpoint.get("x"), as: .response)
         for http in [response.http, response.value] + response.http.redirects {
             #expect(http.request.parts[Tenth.self]?.value == expected && http.request.parts.transfer == nil)
         }
@@ -141,7 +141,7 @@ struct TenthPartTests {
         }
         try await service.request(.get("x"))
         clock.advance(by: .seconds(10))
-        #expect(try await (service.response(.get("x")) as Response<String>).source == .cache)
+        #expect(try await (service.response(.get("x")) as Response<String>).http.source == .cache)
         while stub.requests.count < 2 { await Task.yield() }
         #expect(parts == ["a", leavesCall ? "a" : nil])
     }

@@ -44,7 +44,7 @@ struct CacheOfflineTests {
         #expect(try await service.request(Get()) == "one", "still fresh")
         clock.advance(by: .seconds(40))
         let stale: Response<String> = try await service.response(Get(), with: offline)
-        #expect(stale.value == "one" && stale.source == .cache)
+        #expect(stale.value == "one" && stale.http.source == .cache)
         let error = await Fixture.failure { try await service.request(Get()) } as? NetworkError
         #expect(error?.kind == .noToken && error?.underlying is NetworkError)
         #expect(error?.errorDescription == "There is no internet connection.")
@@ -99,7 +99,7 @@ struct CacheOfflineTests {
         let error = await Fixture.failure { try await service.request(call, with: offline) } as? NetworkError
         #expect(error?.kind == .circuitOpen, "the response is stored for another user")
         let stale: Response<String> = try await service.response(Get(), with: offline)
-        #expect(stale.source == .cache)
+        #expect(stale.http.source == .cache)
         #expect(stub.requests.count == before)
     }
 

@@ -33,7 +33,7 @@ struct CacheRevalidationTests {
         clock.advance(by: .seconds(61))
         for _ in 0..<3 {
             let response = try await service.response(Get()) as Response<String>
-            #expect(response.value == "one" && response.source == .cache)
+            #expect(response.value == "one" && response.http.source == .cache)
         }
         while stub.requests.count < 2 { await Task.yield() }
         #expect(limit.activeCount == 1, "the validation has the permit of its call")

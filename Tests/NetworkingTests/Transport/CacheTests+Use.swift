@@ -31,10 +31,10 @@ extension CacheTests {
         responses([.cacheControl: "max-age=60", .eTag: "\"a\""])
         let service = service()
         var sources: [HTTPResponse.Source] = []
-        for _ in 0..<2 { sources.append((try await service.response(Get()) as Response<String>).source) }
+        for _ in 0..<2 { sources.append((try await service.response(Get()) as Response<String>).http.source) }
         clock.advance(by: .seconds(61))
         let response: Response<String> = try await service.response(Get())
-        #expect(sources + [response.source] == [.network, .cache, .revalidated])
+        #expect(sources + [response.http.source] == [.network, .cache, .revalidated])
         #expect(response.report.waterfall.hasSuffix("from the cache, confirmed by the server"))
         let entries = HARArchive.entries(of: response.report, redaction: .standard)
         #expect(entries.map(\.comment) == ["from the cache, confirmed by the server"])

@@ -47,7 +47,7 @@ struct CacheTests {
         #expect(kept == User(id: "7"))
         #expect(service.cachedResponse(Get(), as: .json([User].self)) == nil, "an undecodable response is nil")
         let response = try #require(service.cachedResponse(Get(), as: .string))
-        #expect(response.headers["Age"] == "0")
+        #expect(response.http.headers["Age"] == "0")
         let _: User = try await service.request(Get(path: "other"))
         service.removeCached(Get())
         #expect(service.cachedResponse(Get(), as: .json(User.self)) == nil)
@@ -72,7 +72,7 @@ struct CacheTests {
         #expect(try await service.request(Get()) == "one")
         #expect(stub.requests.count == 2, "the response is fresh again")
         let response = try await service.response(Get()) as Response<String>
-        #expect(response.status == .ok && response.headers["Age"] == "0")
+        #expect(response.http.status == .ok && response.http.headers["Age"] == "0")
     }
 
     @Test(

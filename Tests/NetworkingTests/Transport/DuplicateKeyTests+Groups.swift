@@ -13,7 +13,7 @@ extension DuplicateKeyTests {
             search.settings.duplicateGroup = "search"
             return search
         }
-        let service = service(.replace)
+        let service = service(.always(.replace))
         let first = begin(service, search("s"))
         await transport.waitForRequests()
         let second = begin(service, search("sw"))
@@ -24,7 +24,7 @@ extension DuplicateKeyTests {
         for _ in 0..<3 { transport.answer(.ok, "found") }
         #expect(await result(second) == "found")
         #expect(await result(other) == "found")
-        let joining = self.service(.join)
+        let joining = self.service(.always(.join))
         let both = [begin(joining, search("a")), begin(joining, search("b"))]
         await transport.waitForRequests(2)
         for _ in both { transport.answer(.ok, "its own") }
@@ -53,7 +53,7 @@ extension DuplicateKeyTests {
         let transport = ManualTransport()
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = transport
-            $0.duplicates = .join
+            $0.duplicates = .always(.join)
         }
         func settings(_ size: Int?) -> RequestSettings {
             var settings = RequestSettings { $0.maximumResponseSize = size }

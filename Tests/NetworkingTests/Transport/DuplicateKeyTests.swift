@@ -48,7 +48,7 @@ struct DuplicateKeyTests {
         await transport.waitForRequests(different.count)
         for _ in different { transport.answer(.ok, "found") }
         for task in calls { #expect(await result(task) == "found") }
-        let elsewhere = (begin(self.service(.keepFirst)), begin(self.service(.keepFirst)))
+        let elsewhere = (begin(self.service(.always(.keepFirst))), begin(self.service(.always(.keepFirst))))
         await transport.waitForRequests(2)
         for _ in 0..<2 { transport.answer(.ok, "found") }
         #expect(await result(elsewhere.0) == "found")
@@ -57,7 +57,7 @@ struct DuplicateKeyTests {
 
     @Test("Requests that use the cache or the network in different ways are not duplicates")
     func sources() async throws {
-        let service = service(.keepFirst)
+        let service = service(.always(.keepFirst))
         let rules = [ResponseCache.Rule.staleIfOffline, .reload, .off].map { rule in
             RequestSettings { $0.caching = rule }
         }
@@ -74,7 +74,7 @@ struct DuplicateKeyTests {
 
     @Test("Requests with unsafe methods are not compared by default")
     func unsafe() async throws {
-        let service = service(.keepFirst)
+        let service = service(.always(.keepFirst))
         let calls = (0..<2).map { _ in begin(service, Search(method: .post)) }
         await transport.waitForRequests(2)
         for _ in 0..<2 { transport.answer(.ok, "done") }
@@ -165,7 +165,7 @@ struct DuplicateKeyTests {
         let session = AccessTokenSupervisor(token: AccessToken("ada"), clock: Fixture.stillClock) { _ in
             AccessToken("none")
         }
-        let service = service(.join, session: session)
+        let service = service(.always(.join), session: session)
         let first = begin(service, Search(authorizationType: .bearer))
         await transport.waitForRequests()
         session.accessToken = AccessToken("grace")
@@ -179,7 +179,7 @@ struct DuplicateKeyTests {
 
     @Test("Requests are equal even if they differ in headers that have a new value for each call")
     func ignoredFields() async throws {
-        let service = service(.keepFirst)
+        let service = service(.always(.keepFirst))
         let first = begin(service, Search(headers: ["traceparent": "1"]))
         await transport.waitForRequests()
         #expect(await result(begin(service, Search(headers: ["traceparent": "2"]))) == "cancelled")

@@ -89,7 +89,7 @@ struct DuplicateOutcomeTests {
         let stub = StubTransport { _ in throw UserError.cloudy }
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = stub
-            $0.duplicates = .join
+            $0.duplicates = .always(.join)
         }
         #expect(await Fixture.failure { try await service.request(Search()) } as? UserError == .cloudy)
     }
@@ -134,7 +134,7 @@ struct DuplicateOutcomeTests {
 
     @Test("A call that is cancelled in favor of an equal call is not retried")
     func noRetry() async throws {
-        let service = service(.keepFirst, retry: RetryPolicy(retries: 5, on: .any))
+        let service = service(.always(.keepFirst), retry: RetryPolicy(retries: 5, on: .any))
         let first = begin(service)
         await transport.waitForRequests()
         #expect(await result(begin(service)) == "cancelled")
@@ -201,7 +201,7 @@ struct DuplicateOutcomeTests {
         let stub = StubTransport { _ in .status(.notFound) }
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = stub
-            $0.duplicates = .keepFirst
+            $0.duplicates = .always(.keepFirst)
         }
         let target = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         for _ in 0..<3 {

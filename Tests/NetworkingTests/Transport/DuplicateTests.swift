@@ -82,7 +82,7 @@ struct DuplicateTests {
 
     @Test("Replace: the old call and its transfer are cancelled, and a new transfer starts", .row("I-42"))
     func replace() async throws {
-        let service = service(.replace)
+        let service = service(.always(.replace))
         let old = begin(service)
         await transport.waitForRequests()
         let new = begin(service)
@@ -97,7 +97,7 @@ struct DuplicateTests {
 
     @Test("Keep first: the new call is cancelled, and the old call continues", .row("I-44"))
     func keepFirst() async throws {
-        let service = service(.keepFirst)
+        let service = service(.always(.keepFirst))
         let old = begin(service)
         await transport.waitForRequests()
         #expect(await result(begin(service)) == "cancelled")
@@ -108,7 +108,7 @@ struct DuplicateTests {
 
     @Test("Keep latest: the old call is cancelled, and its transfer continues for the new call", .row("I-45"))
     func keepLatest() async throws {
-        let service = service(.keepLatest)
+        let service = service(.always(.keepLatest))
         let old = begin(service)
         await transport.waitForRequests()
         let new = begin(service)
@@ -164,8 +164,8 @@ struct DuplicateTests {
     @Test("The policy of the service applies to all calls; the policy of an endpoint overrides it", .row("I-48"))
     func ownPolicy() async throws {
         var own = Search()
-        own.settings.duplicates = .keepFirst
-        let service = service(.allow)
+        own.settings.duplicates = .always(.keepFirst)
+        let service = service(.always(.allow))
         let first = begin(service, own)
         await transport.waitForRequests()
         #expect(await result(begin(service, own)) == "cancelled")

@@ -27,7 +27,7 @@ struct SharedTransferTests {
 
         /// Calls `use` with a service that uses this transport.
         func serving(
-            _ policy: DuplicateRequestPolicy = .join, limit: ConcurrencyLimit = ConcurrencyLimit(),
+            _ policy: DuplicateRequestPolicy = .always(.join), limit: ConcurrencyLimit = ConcurrencyLimit(),
             clock: NetworkClock = Fixture.stillClock, _ use: (NetworkService) async throws -> Void
         ) async throws {
             let made = NetworkService(environment: Fixture.environment) {
@@ -65,7 +65,7 @@ struct SharedTransferTests {
             return .join
         }
         try await Nesting(base: manual).serving(policy, limit: limit, clock: clock.networkClock) { service in
-            let settings = RequestSettings(timeouts: HTTPRequest.Timeouts(total: .seconds(3)))
+            let settings = RequestSettings { $0.timeouts.total = .seconds(3) }
             let first = service.task(Search(), as: .string, with: settings)
             await manual.waitForRequests()
             let second = service.task(Search(), as: .string)
@@ -114,12 +114,12 @@ struct SharedTransferTests {
 
     @Test(
         "The failure of a transfer is reported to the policies that admitted its caller",
-        arguments: [DuplicateRequestPolicy.allow, .join])
-    func failure(_ policy: DuplicateRequestPolicy) async throws {
+        arguments: [DuplicateRequestPolicy.Decision.allow, .join])
+    func failure(_ decision: DuplicateRequestPolicy.Decision) async throws {
         let breaker = CircuitBreaker(minimumCalls: 3, clock: Fixture.stillClock)
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = StubTransport { _ in throw NetworkError(.cannotConnect) }
-            $0.duplicates = policy
+            $0.duplicates = .always(decision)
             $0.concurrencyLimit = nil
             $0.backoffGate = nil
             $0.admissionPolicies = [breaker]

@@ -18,7 +18,7 @@ public struct RequestSettings: Sendable {
         var idempotencyKey: IdempotencyKey?
         var environment: CopyOnWrite<NetworkEnvironment>?
         var options = HTTPRequest.Options()
-        var progress: ProgressMeter?
+        var progress: RequestProgress.Meter?
         var networkAccess: NetworkAccess?
         var orders = HTTPRequest.Parts()
     }
@@ -96,7 +96,7 @@ public struct RequestSettings: Sendable {
     var sharedEnvironment: CopyOnWrite<NetworkEnvironment>? { parts.value.environment }
 
     /// The meter that counts the bytes of the call. Use a meter for one call only. Default: nil.
-    public var progress: ProgressMeter? {
+    public var progress: RequestProgress.Meter? {
         get { parts.value.progress }
         set { parts.value.progress = newValue }
     }
@@ -115,9 +115,9 @@ public struct RequestSettings: Sendable {
 
     /// The group of the call. Requests of one group are duplicates of each other even if they differ. Default: nil.
     ///
-    /// Use a group together with ``DuplicateRequestPolicy/replace`` if only the result of the last request is needed,
-    /// for example in a search field that sends a request for each change of its text. Requests that are not equal
-    /// never share a transfer, even if the policy decides so: both requests are sent. Requests with different
+    /// Use a group together with ``DuplicateRequestPolicy/Decision/replace`` if only the result of the last request is
+    /// needed, for example in a search field that sends a request for each change of its text. Requests that are not
+    /// equal never share a transfer, even if the policy decides so: both requests are sent. Requests with different
     /// credentials are never in the same group. Downloads into files are never in the same group as other requests.
     public var duplicateGroup: String? {
         get { orders.duplicates.group }
@@ -138,18 +138,6 @@ public struct RequestSettings: Sendable {
 
     /// Creates settings that set nothing: the values of the endpoint or of the service apply.
     public init() {}
-
-    /// Creates settings from the values that are set most often. For each value that is not given, the value of the
-    /// endpoint or of the service applies.
-    public init(
-        timeouts: HTTPRequest.Timeouts = HTTPRequest.Timeouts(), validators: [ResponseValidator]? = nil,
-        maximumAttempts: Int? = nil, decoder: JSONDecoder? = nil, environment: NetworkEnvironment? = nil
-    ) {
-        parts = CopyOnWrite(
-            Parts(
-                timeouts: timeouts, validators: validators, maximumAttempts: maximumAttempts, decoder: decoder,
-                environment: environment.map { CopyOnWrite($0) }))
-    }
 
     /// Returns these settings. Values that are not set here are taken from `base`.
     func over(_ base: RequestSettings) -> RequestSettings {

@@ -26,15 +26,6 @@ public struct Response<Value: Sendable>: Sendable {
         return CallReport(of: nil, last: last, duration: .zero)
     }
 
-    /// Whether the response comes from the server or from the service's cache.
-    public var source: HTTPResponse.Source { http.source }
-
-    /// The status of the response.
-    public var status: HTTPStatus { http.status }
-
-    /// The header fields of the response.
-    public var headers: HTTPHeaders { http.headers }
-
     /// Returns the response with its value transformed.
     public func map<Other: Sendable>(_ transform: (Value) throws -> Other) rethrows -> Response<Other> {
         Response<Other>(try transform(value), http, record: record)

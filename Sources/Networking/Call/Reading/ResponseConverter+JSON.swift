@@ -188,13 +188,6 @@ extension Data: SelfReading {
     }
 }
 
-extension EmptyResponse: SelfReading {
-    fileprivate static var isJSONInside: Bool { false }
-    fileprivate static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> EmptyResponse {
-        EmptyResponse()
-    }
-}
-
 extension Optional: SelfReading where Wrapped: Decodable {
     fileprivate static var isJSONInside: Bool { (Wrapped.self as? any SelfReading.Type)?.isJSONInside ?? true }
     fileprivate static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Wrapped? {

@@ -50,37 +50,10 @@ extension ResponseValidator {
         status { statuses.contains($0) }
     }
 
-    /// Returns a validator that accepts responses that contain these fields with these values. Other fields are
-    /// ignored.
-    public static func headers(containing fields: HTTPHeaders) -> ResponseValidator {
-        ResponseValidator { response in
-            let lacking = fields.first { !response.headers.values(for: $0.name).contains($0.value) }
-            return lacking.map { .invalid("\($0.name) does not have the expected value") } ?? .valid
-        }
-    }
-
-    /// Returns a validator that accepts responses with exactly these fields and values.
-    public static func headers(matching fields: HTTPHeaders) -> ResponseValidator {
-        ResponseValidator { response in
-            let differing = Set(response.headers).symmetricDifference(Set(fields)).map(\.name.rawValue).sorted().first
-            return differing.map { .invalid("the header fields differ from the expected ones: \($0)") } ?? .valid
-        }
-    }
-
-    /// Returns a validator that accepts responses that have none of these fields with these values.
-    public static func headers(lacking fields: HTTPHeaders) -> ResponseValidator {
-        ResponseValidator { response in
-            let present = fields.first { response.headers.values(for: $0.name).contains($0.value) }
-            return present.map { .invalid("\($0.name) has a value that is not allowed") } ?? .valid
-        }
-    }
-
-    /// Returns a validator that accepts responses that have a field of each of these names.
-    public static func headers(named names: HTTPHeader.Name...) -> ResponseValidator {
-        ResponseValidator { response in
-            let lacking = names.first { !response.headers.contains($0) }
-            return lacking.map { .invalid("the response has no \($0)") } ?? .valid
-        }
+    /// Returns a validator that accepts responses whose header fields satisfy a condition:
+    /// `.headers { $0["X-Version"] == "2" }`. Other responses end the call with ``NetworkError/Kind/invalidResponse``.
+    public static func headers(_ accepts: @escaping @Sendable (HTTPHeaders) -> Bool) -> ResponseValidator {
+        ResponseValidator { accepts($0.headers) ? .valid : .invalid("the header fields are not the expected ones") }
     }
 
     private static func status(_ accepts: @escaping @Sendable (HTTPStatus) -> Bool) -> ResponseValidator {
@@ -97,7 +70,7 @@ extension ResponseValidator {
 
     /// A validator that accepts the media types that the request's `Accept` names. It accepts any type if the request
     /// has no `Accept`, or if only the converter has set it.
-    public static let acceptedMediaType = ResponseValidator { response in
+    static let acceptedMediaType = ResponseValidator { response in
         let headers = response.request.headers
         guard headers.contains(where: { $0.name == .accept && !$0.isFromConverter }) else { return .valid }
         let types = headers.accept

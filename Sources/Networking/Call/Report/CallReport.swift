@@ -7,7 +7,7 @@ public import Foundation
 /// redacted.
 ///
 /// ```swift
-/// let response = try await profiles.send(ProfileEndpoint.fetch(id: 7), as: .json(Profile.self))
+/// let response = try await profiles.response(ProfileEndpoint.fetch(id: 7), as: .json(Profile.self))
 /// print(response.report.waterfall)
 /// ```
 public struct CallReport: Sendable {

@@ -34,8 +34,6 @@ extension JSONValue {
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
     /// The number, if it is an integer that fits into an `Int` (32 bits on some watches).
     public var int: Int? { if case .int(let value) = self { Int(exactly: value) } else { nil } }
-    /// The number, if it is an integer that fits into an `Int64`.
-    var int64: Int64? { if case .int(let value) = self { value } else { nil } }
     /// The number as a `Double`. A large integer is rounded to the nearest `Double`.
     public var double: Double? {
         switch self {
@@ -223,7 +221,7 @@ extension JSONValue {
     /// `Int`), `Double`, and arrays and dictionaries of these. Null members of objects are omitted. A null that is the
     /// whole value or an element of an array is returned as `JSONValue.null`, because omitting an element would change
     /// the indexes of the elements after it.
-    public var untyped: any Sendable {
+    var untyped: any Sendable {
         switch self {
         case .null: JSONValue.null
         case .bool(let value): value

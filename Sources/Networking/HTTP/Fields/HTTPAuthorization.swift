@@ -68,13 +68,13 @@ extension HTTPAuthorization: RedactedReflectable {
 extension HTTPHeaders {
     /// One challenge of a `WWW-Authenticate` field, [RFC 9110 section
     /// 11.3](https://www.rfc-editor.org/rfc/rfc9110#section-11.3).
-    public struct Challenge: Hashable, Sendable {
+    package struct Challenge: Hashable, Sendable {
         /// The scheme, such as `Bearer`, as the server spells it.
-        public let scheme: String
+        package let scheme: String
         /// The `token68` value; nil if the challenge has parameters instead.
         package let token68: String?
         /// The parameters, with their names in lower case. If a name occurs twice, the first value is used.
-        public let parameters: [String: String]
+        package let parameters: [String: String]
 
         /// Creates a challenge.
         init(scheme: String, token68: String? = nil, parameters: [String: String] = [:]) {
@@ -88,11 +88,6 @@ extension HTTPHeaders {
 
         /// The `error` parameter of a bearer challenge (RFC 6750 section 3.1), such as `invalid_token`.
         var error: String? { parameters["error"] }
-
-        /// Whether the challenge has this scheme, ignoring case.
-        func isScheme(_ scheme: String) -> Bool {
-            self.scheme.lowercased() == scheme.lowercased()
-        }
 
         /// Parses the challenges of a field value. Stops at the first malformed challenge, and returns the challenges
         /// before it.

@@ -4,11 +4,11 @@ extension HTTPHeaders {
     /// The number of further requests that a server accepts, from the fields `RateLimit` and `RateLimit-Policy` of
     /// [draft-ietf-httpapi-ratelimit-headers](https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/).
     /// The parser accepts the form `"default";r=0;t=30` and the older form `limit=100, remaining=0, reset=30`.
-    public struct RateLimit: Hashable, Sendable {
+    package struct RateLimit: Hashable, Sendable {
         /// The number of further requests that the server accepts in this window.
-        public let remaining: Int
+        package let remaining: Int
         /// The time until the server accepts more requests; nil if the server does not send this time.
-        public let reset: Duration?
+        package let reset: Duration?
 
         /// Creates a rate limit.
         init(remaining: Int, reset: Duration?) {
@@ -65,7 +65,7 @@ extension HTTPHeaders {
 
 extension HTTPHeaders {
     /// The limit of `RateLimit` and `RateLimit-Policy`; nil if `RateLimit` is missing or malformed.
-    public var rateLimit: HTTPHeaders.RateLimit? {
+    package var rateLimit: HTTPHeaders.RateLimit? {
         self["RateLimit"].flatMap { HTTPHeaders.RateLimit(limit: $0, policy: self["RateLimit-Policy"]) }
     }
 }

@@ -1,4 +1,4 @@
-public import Foundation
+package import Foundation
 
 /// The header fields of a request or response. They are ordered, and their names are compared without regard to case.
 ///
@@ -211,23 +211,17 @@ extension HTTPHeaders {
     }
 
     /// The challenges of all `WWW-Authenticate` fields.
-    public var challenges: [HTTPHeaders.Challenge] {
+    package var challenges: [HTTPHeaders.Challenge] {
         values(for: .wwwAuthenticate).flatMap { HTTPHeaders.Challenge.parse($0) }
     }
 
     /// Returns the delay that `Retry-After` (RFC 9110 section 10.2.3) requests, counted from `now`. The delay is
     /// between zero and one year. Returns nil if the field is missing or malformed.
-    public func retryDelay(from now: Date) -> Duration? {
-        retryAfter?.delay(from: now)
+    package func retryDelay(from now: Date) -> Duration? {
+        self[.retryAfter].flatMap { RetryAfter($0) }?.delay(from: now)
     }
-
-    /// The value of `Retry-After`; nil if the field is missing or malformed.
-    var retryAfter: RetryAfter? {
-        self[.retryAfter].flatMap { RetryAfter($0) }
-    }
-
     /// The time of `Date` (RFC 9110 section 6.6.1), in whole seconds; nil if the field is missing or malformed.
-    public var date: Date? {
+    package var date: Date? {
         self[.date].flatMap { HTTPDate($0)?.date }
     }
 }

@@ -6,16 +6,8 @@
 /// request whose deadline is earlier ends at once. A token refresh never waits. Use one gate for all services of a
 /// server.
 public final class BackoffGate: StagedAdmissionPolicy {
-    /// A change of a gate for an origin.
-    public enum Event: Hashable, Sendable {
-        /// Requests wait for this time from now.
-        case closed(HTTPOrigin, for: Duration)
-        /// The time has passed. This event is reported when the next request is sent.
-        case opened(HTTPOrigin)
-    }
-
     /// The broadcaster of the events. It reports each origin for which the gate closes or opens.
-    public let events = Broadcaster<Event>()
+    public let events = Broadcaster<AdmissionEvent>()
     /// The longest time for which the gate stays closed after one response.
     let longest: Duration
     private let clock: NetworkClock
@@ -73,7 +65,7 @@ public final class BackoffGate: StagedAdmissionPolicy {
             closed.makeRoom(for: origin) { $0.wait(at: now) != nil }
             return closed.change(origin, from: GateMachine()) { $0.close(for: asked, atMost: longest, at: now) }
         }
-        if let wait { events.publish(.closed(origin, for: wait)) }
+        if let wait { events.publish(.gateClosed(origin, for: wait)) }
     }
 
     /// The number of origins in the table.
@@ -81,9 +73,9 @@ public final class BackoffGate: StagedAdmissionPolicy {
 
     private func timeAsked(by response: HTTPResponse) -> Duration? {
         if response.status == .tooManyRequests || response.status == .serviceUnavailable,
-            let asked = response.headers.retryAfter
+            let asked = response.headers.retryDelay(from: clock.date())
         {
-            return asked.delay(from: clock.date())
+            return asked
         }
         return response.headers.rateLimit.flatMap { $0.remaining <= 0 ? $0.reset : nil }
     }
@@ -96,7 +88,7 @@ public final class BackoffGate: StagedAdmissionPolicy {
             closed[origin] = nil
             return (nil, origin)
         }
-        if let opened { events.publish(.opened(opened)) }
+        if let opened { events.publish(.gateOpened(opened)) }
         return opening
     }
 }

@@ -40,14 +40,6 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         case halfOpen
     }
 
-    /// A change of the state of a breaker for an origin.
-    public struct Event: Hashable, Sendable {
-        /// The origin.
-        public let origin: HTTPOrigin
-        /// The new state.
-        public let state: State
-    }
-
     /// The context of a permit. Only probes, and calls that are admitted after the circuit has opened once, have a
     /// context.
     private struct Admission: Sendable {
@@ -57,7 +49,7 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
     }
 
     /// The broadcaster of the changes of state.
-    public let events = Broadcaster<Event>()
+    public let events = Broadcaster<AdmissionEvent>()
     private let configuration: Configuration
     private let clock: NetworkClock
     private let machines = Locked(OriginTable<CircuitMachine>())
@@ -151,7 +143,7 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
                 let before = machine.state
                 let result = body(&machine)
                 let isChanged = machine.state != before
-                if isChanged { events.enqueue(Event(origin: origin, state: machine.state)) }
+                if isChanged { events.enqueue(.circuit(origin, machine.state)) }
                 return (result, isChanged)
             }
         }
@@ -192,4 +184,14 @@ extension CircuitMachine.Judgement {
         ]
         self = aboutTheHost.contains(kind) ? .failure : .neither
     }
+}
+
+/// A change of a policy for an origin: ``BackoffGate/events``, ``CircuitBreaker/events``.
+public enum AdmissionEvent: Hashable, Sendable {
+    /// A gate has closed. Requests wait for this time from now.
+    case gateClosed(HTTPOrigin, for: Duration)
+    /// The time has passed. This event is reported when the next request is sent.
+    case gateOpened(HTTPOrigin)
+    /// The state of a breaker has changed. The value is the new state.
+    case circuit(HTTPOrigin, CircuitBreaker.State)
 }

@@ -8,72 +8,75 @@ import Foundation
     import Darwin
 #endif
 
-/// A probe that examines the network interfaces of the machine. The network is reachable if an interface other than the
-/// loopback is up and has an address; IPv6 link-local addresses do not count.
-///
-/// If there are several such interfaces, the interface with the default route determines the kind of network. A default
-/// route is not required, because a container may have no default route. The probe costs a few system calls and sends
-/// nothing, so it cannot detect whether a server responds.
-public struct InterfaceProbe: ReachabilityProbe {
-    /// Creates a probe.
-    public init() {}
+extension ReachabilityService {
+    /// A probe that examines the network interfaces of the machine. The network is reachable if an interface other than the
+    /// loopback is up and has an address; IPv6 link-local addresses do not count.
+    ///
+    /// If there are several such interfaces, the interface with the default route determines the kind of network. A default
+    /// route is not required, because a container may have no default route. The probe costs a few system calls and sends
+    /// nothing, so it cannot detect whether a server responds.
+    public struct InterfaceProbe: ReachabilityProbe {
+        /// Creates a probe.
+        public init() {}
 
-    /// Returns the same status as ``quickStatus()``.
-    public func status() async -> ReachabilityStatus { quickStatus() }
+        /// Returns the same status as ``quickStatus()``.
+        public func status() async -> ReachabilityStatus { quickStatus() }
 
-    /// The status after a host was reached: the status of the interfaces, or
-    /// ``ReachabilityStatus/Interface/ethernetOrWiFi`` if no usable interface is found.
-    static var reachableStatus: ReachabilityStatus {
-        let interfaces = InterfaceProbe().quickStatus()
-        return interfaces.isReachable ? interfaces : .reachable(.ethernetOrWiFi)
-    }
-
-    /// Returns the status of the interfaces.
-    public func quickStatus() -> ReachabilityStatus {
-        var list: UnsafeMutablePointer<ifaddrs>?
-        guard getifaddrs(&list) == 0 else { return .unknown }
-        defer { freeifaddrs(list) }
-        var names: [String] = []
-        var next = list
-        while let entry = next {
-            if isUsable(entry.pointee) { names.append(String(cString: entry.pointee.ifa_name)) }
-            next = entry.pointee.ifa_next
+        /// The status after a host was reached: the status of the interfaces, or
+        /// ``ReachabilityStatus/Interface/ethernetOrWiFi`` if no usable interface is found.
+        static var reachableStatus: ReachabilityStatus {
+            let interfaces = ReachabilityService.InterfaceProbe().quickStatus()
+            return interfaces.isReachable ? interfaces : .reachable(.ethernetOrWiFi)
         }
-        #if os(Linux)
-            return InterfaceProbe.status(ofInterfacesNamed: names, leadingFirst: RoutingTable.current.defaultInterfaces)
-        #else
-            return InterfaceProbe.status(ofInterfacesNamed: names)
-        #endif
-    }
 
-    /// Returns the status for interfaces that are up and have an address. The first interface with a default route
-    /// determines the status. Without a default route, an interface of any other kind is preferred to a cellular
-    /// interface.
-    static func status(
-        ofInterfacesNamed names: [String], leadingFirst leading: [String] = [],
-        kind: (String) -> ReachabilityStatus.Interface = { NetworkInterface.kind(of: $0) }
-    ) -> ReachabilityStatus {
-        guard !names.isEmpty else { return .notReachable }
-        if let name = leading.first(where: names.contains) { return .reachable(kind(name)) }
-        let kinds = names.map(kind)
-        return .reachable(kinds.first { $0 != .cellular } ?? .cellular)
-    }
-
-    private func isUsable(_ entry: ifaddrs) -> Bool {
-        let flags = UInt64(entry.ifa_flags)
-        guard flags & UInt64(IFF_UP) != 0, flags & UInt64(IFF_RUNNING) != 0, flags & UInt64(IFF_LOOPBACK) == 0,
-            let address = entry.ifa_addr
-        else { return false }
-        switch Int32(address.pointee.sa_family) {
-        case AF_INET: return true
-        case AF_INET6: return !isLinkLocal(address)
-        default: return false
+        /// Returns the status of the interfaces.
+        public func quickStatus() -> ReachabilityStatus {
+            var list: UnsafeMutablePointer<ifaddrs>?
+            guard getifaddrs(&list) == 0 else { return .unknown }
+            defer { freeifaddrs(list) }
+            var names: [String] = []
+            var next = list
+            while let entry = next {
+                if isUsable(entry.pointee) { names.append(String(cString: entry.pointee.ifa_name)) }
+                next = entry.pointee.ifa_next
+            }
+            #if os(Linux)
+                return ReachabilityService.InterfaceProbe.status(
+                    ofInterfacesNamed: names, leadingFirst: RoutingTable.current.defaultInterfaces)
+            #else
+                return ReachabilityService.InterfaceProbe.status(ofInterfacesNamed: names)
+            #endif
         }
-    }
 
-    private func isLinkLocal(_ address: UnsafeMutablePointer<sockaddr>) -> Bool {
-        address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { pointer in
-            withUnsafeBytes(of: pointer.pointee.sin6_addr) { $0[0] == 0xFE && $0[1] & 0xC0 == 0x80 }
+        /// Returns the status for interfaces that are up and have an address. The first interface with a default route
+        /// determines the status. Without a default route, an interface of any other kind is preferred to a cellular
+        /// interface.
+        static func status(
+            ofInterfacesNamed names: [String], leadingFirst leading: [String] = [],
+            kind: (String) -> ReachabilityStatus.Interface = { NetworkInterface.kind(of: $0) }
+        ) -> ReachabilityStatus {
+            guard !names.isEmpty else { return .notReachable }
+            if let name = leading.first(where: names.contains) { return .reachable(kind(name)) }
+            let kinds = names.map(kind)
+            return .reachable(kinds.first { $0 != .cellular } ?? .cellular)
+        }
+
+        private func isUsable(_ entry: ifaddrs) -> Bool {
+            let flags = UInt64(entry.ifa_flags)
+            guard flags & UInt64(IFF_UP) != 0, flags & UInt64(IFF_RUNNING) != 0, flags & UInt64(IFF_LOOPBACK) == 0,
+                let address = entry.ifa_addr
+            else { return false }
+            switch Int32(address.pointee.sa_family) {
+            case AF_INET: return true
+            case AF_INET6: return !isLinkLocal(address)
+            default: return false
+            }
+        }
+
+        private func isLinkLocal(_ address: UnsafeMutablePointer<sockaddr>) -> Bool {
+            address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { pointer in
+                withUnsafeBytes(of: pointer.pointee.sin6_addr) { $0[0] == 0xFE && $0[1] & 0xC0 == 0x80 }
+            }
         }
     }
 }
@@ -81,7 +84,7 @@ public struct InterfaceProbe: ReachabilityProbe {
 #if !canImport(Network)
     extension ReachabilityService {
         /// Returns the default probe of the platform.
-        static func systemProbe() -> any ReachabilityProbe { InterfaceProbe() }
+        static func systemProbe() -> any ReachabilityProbe { ReachabilityService.InterfaceProbe() }
     }
 #endif
 

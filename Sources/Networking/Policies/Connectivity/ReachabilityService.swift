@@ -56,7 +56,8 @@ public final class ReachabilityService: Sendable {
         intervalWhileDown: Duration = .seconds(1)
     ) {
         self.init(
-            probe: host.map { TCPConnectionProbe(host: $0, port: port) } ?? ReachabilityService.systemProbe(),
+            probe: host.map { ReachabilityService.TCPConnectionProbe(host: $0, port: port) }
+                ?? ReachabilityService.systemProbe(),
             interval: interval,
             intervalWhileDown: intervalWhileDown)
     }

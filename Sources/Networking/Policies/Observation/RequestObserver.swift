@@ -46,7 +46,7 @@ extension RequestObserver {
 extension RequestEvent {
     /// The call that an event is about.
     public struct Call: Sendable {
-        /// The id of the call. A trace that a ``TraceContextAdapter`` begins has the same id.
+        /// The id of the call. A trace that a ``TraceContext/Adapter`` begins has the same id.
         public let id: UUID
         /// The endpoint of the call.
         public let endpoint: any Endpoint

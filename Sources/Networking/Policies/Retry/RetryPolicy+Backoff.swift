@@ -9,7 +9,7 @@ extension RetryPolicy {
         case exponential(first: Duration, factor: Double = 2, limit: Duration = .seconds(60))
 
         /// Returns the time before a retry. The first retry has number 0. A factor that is not a number counts as 1.
-        public func delay(before retry: Int) -> Duration {
+        package func delay(before retry: Int) -> Duration {
             switch self {
             case .constant(let delay):
                 return max(delay, .zero)

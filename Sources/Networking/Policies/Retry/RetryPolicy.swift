@@ -87,7 +87,7 @@ public struct RetryPolicy: Sendable {
             return .no(because: "the policy's \(retries) \(retries == 1 ? "retry is" : "retries are") used up")
         }
         guard repeatsUnsafeRequests || failure.isSafeToRepeat else { return .no(because: failure.unsafeReason) }
-        let asked = failure.response?.headers.retryAfter?.delay(from: failure.date)
+        let asked = failure.response?.headers.retryDelay(from: failure.date)
         return .retry(after: delay ?? self.delay(after: history, asked: asked, using: random), with: replacement)
     }
 

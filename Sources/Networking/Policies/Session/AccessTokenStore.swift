@@ -8,7 +8,7 @@ public import Foundation
 /// process has stored a newer token, the supervisor uses that token.
 ///
 /// ``AccessTokenFile`` stores the token in a file, `KeychainTokenStore` in the keychain of Apple platforms, and
-/// `Example/EtcdTokenStore.swift` in etcd.
+/// `Example/Etcd/EtcdTokenStore.swift` in etcd.
 ///
 /// ## When it is called
 ///

@@ -9,10 +9,10 @@
 ///
 /// For a double tap on a button that changes something on the server, use
 /// `.always(.keepFirst, includesUnsafeMethods: true)`. For search as you type, in which the requests differ, put the
-/// requests into one group (`RequestSettings.duplicateGroup`) and use ``replace``.
+/// requests into one group (`RequestSettings.duplicateGroup`) and use `.always(.replace)`.
 ///
-/// Two equal downloads (`as: .file(at:)`) never share a transfer. ``keepFirst`` rejects the second download.
-/// ``replace`` and ``keepLatest`` end the first download before the second download begins. With the other policies,
+/// Two equal downloads (`as: .file(at:)`) never share a transfer. `keepFirst` rejects the second download.
+/// `replace` and `keepLatest` end the first download before the second download begins. With the other policies,
 /// both downloads are sent. Streams are not compared.
 ///
 /// Only requests in progress are compared, not calls that wait for a permit, for a token, or for a retry. Some requests
@@ -97,17 +97,6 @@ public struct DuplicateRequestPolicy: Sendable {
     public static func always(_ decision: Decision, includesUnsafeMethods: Bool = false) -> DuplicateRequestPolicy {
         DuplicateRequestPolicy(includesUnsafeMethods: includesUnsafeMethods) { _, _ in decision }
     }
-
-    /// Each request is sent.
-    public static let allow = always(.allow)
-    /// Equal requests share one transfer.
-    public static let join = always(.join)
-    /// A new request replaces an equal request in progress.
-    public static let replace = always(.replace)
-    /// A new request ends at once if an equal request is in progress.
-    public static let keepFirst = always(.keepFirst)
-    /// A new request takes over the transfer of an equal request in progress.
-    public static let keepLatest = always(.keepLatest)
 
     func decision(running: HTTPRequest, new: HTTPRequest) -> Decision { choose(running, new) }
 }

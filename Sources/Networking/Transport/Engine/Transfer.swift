@@ -20,7 +20,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     @exclusivity(unchecked) private var received = 0
     @exclusivity(unchecked) private var timing = HTTPResponse.Timing()
     /// The meter that counts a body in memory. A streamed body is counted where it is read.
-    @exclusivity(unchecked) private var meter: ProgressMeter?
+    @exclusivity(unchecked) private var meter: RequestProgress.Meter?
 
     /// - Parameters:
     ///   - request: The request to send.

@@ -8,7 +8,7 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
     /// Receives the events of the transfer, on the thread that reports them; nil if nobody observes the call.
     private let events: (@Sendable (RequestSignal) -> Void)?
     /// Counts the bytes of the call; nil if they are not observed.
-    let meter: ProgressMeter?
+    let meter: RequestProgress.Meter?
     /// Pauses the call; nil if it cannot be paused.
     let pause: PauseGate?
     /// Whether the body of the response is written into a file.
@@ -18,7 +18,8 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
     private let held: Locked<(any TransferAdmission)?>
 
     init(
-        events: (@Sendable (RequestSignal) -> Void)? = nil, meter: ProgressMeter? = nil, pause: PauseGate? = nil,
+        events: (@Sendable (RequestSignal) -> Void)? = nil, meter: RequestProgress.Meter? = nil,
+        pause: PauseGate? = nil,
         isDownload: Bool = false, admission: (any TransferAdmission)? = nil,
         refuses: (@Sendable (HTTPResponse) -> Bool)? = nil
     ) {
@@ -115,9 +116,9 @@ protocol TransferAdmission: CallAdmission {
 
 extension HTTPRequest {
     /// The meter that counts the bytes of the call, for transports; nil if the bytes are not observed.
-    public var progress: ProgressMeter? { parts.transfer?.meter }
+    public var progress: RequestProgress.Meter? { parts.transfer?.meter }
 
-    /// Opens the body to send the request once. If the call has a ``ProgressMeter``, the reader reports the bytes to
+    /// Opens the body to send the request once. If the call has a ``RequestProgress/Meter``, the reader reports the bytes to
     /// the meter. Open bodies with this method in a custom transport.
     ///
     /// - Throws: The error of the encoding or of the source.
@@ -130,7 +131,7 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// Returns the response. If the call has a ``ProgressMeter`` and the status is a success, the body of the response
+    /// Returns the response. If the call has a ``RequestProgress/Meter`` and the status is a success, the body of the response
     /// reports its bytes to the meter.
     func metered() -> HTTPResponse {
         guard let meter = request.progress, status.isSuccessful else { return self }
@@ -157,9 +158,9 @@ extension HTTPResponse {
 
 /// Ends a meter when the response body that the meter counts is released.
 private final class MeterCompletion: Sendable {
-    let meter: ProgressMeter
+    let meter: RequestProgress.Meter
 
-    init(_ meter: ProgressMeter) {
+    init(_ meter: RequestProgress.Meter) {
         self.meter = meter
     }
 
@@ -171,9 +172,9 @@ private final class MeterCompletion: Sendable {
 /// Reports to a meter how many bytes of a body have been read.
 private final class MeteredBodyReader: HTTPBody.Reader {
     private let base: any HTTPBody.Reader
-    private let meter: ProgressMeter
+    private let meter: RequestProgress.Meter
 
-    init(_ base: any HTTPBody.Reader, _ meter: ProgressMeter) {
+    init(_ base: any HTTPBody.Reader, _ meter: RequestProgress.Meter) {
         self.base = base
         self.meter = meter
     }

@@ -104,7 +104,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock; only the
     }
 
     /// The meter that counts the bytes that Foundation sends. The bytes of a stream are counted when they are read.
-    private var meter: ProgressMeter? {
+    private var meter: RequestProgress.Meter? {
         if case .stream = upload { nil } else { transfer.request.progress }
     }
 
