@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 extension HTTPHeaders {
     /// The number of further requests that a server accepts, from the fields `RateLimit` and `RateLimit-Policy` of
@@ -67,6 +67,12 @@ extension HTTPHeaders {
     /// The limit of `RateLimit` and `RateLimit-Policy`; nil if `RateLimit` is missing or malformed.
     package var rateLimit: HTTPHeaders.RateLimit? {
         self["RateLimit"].flatMap { HTTPHeaders.RateLimit(limit: $0, policy: self["RateLimit-Policy"]) }
+    }
+
+    /// Returns the delay that `Retry-After` (RFC 9110 section 10.2.3) requests, counted from `now`. The delay is
+    /// between zero and one year. Returns nil if the field is missing or malformed.
+    package func retryDelay(from now: Date) -> Duration? {
+        self[.retryAfter].flatMap { RetryAfter($0) }?.delay(from: now)
     }
 }
 

@@ -215,11 +215,6 @@ extension HTTPHeaders {
         values(for: .wwwAuthenticate).flatMap { HTTPHeaders.Challenge.parse($0) }
     }
 
-    /// Returns the delay that `Retry-After` (RFC 9110 section 10.2.3) requests, counted from `now`. The delay is
-    /// between zero and one year. Returns nil if the field is missing or malformed.
-    package func retryDelay(from now: Date) -> Duration? {
-        self[.retryAfter].flatMap { RetryAfter($0) }?.delay(from: now)
-    }
     /// The time of `Date` (RFC 9110 section 6.6.1), in whole seconds; nil if the field is missing or malformed.
     package var date: Date? {
         self[.date].flatMap { HTTPDate($0)?.date }

@@ -89,19 +89,6 @@ extension HTTPResponse {
     }
 }
 
-/// An event of a request that the code below the pipeline reports: the engines, the transport that follows redirects,
-/// and the error handlers that wait.
-enum RequestSignal: Sendable {
-    /// An engine has accepted the request and is about to send it.
-    case sent(HTTPRequest)
-    /// The response is a redirect, and the request to its target is about to be sent.
-    case redirected(HTTPResponse, to: HTTPRequest)
-    /// The head of a response has been received.
-    case head(HTTPStatus, HTTPHeaders)
-    /// The request waits, and nothing is sent. The value is the reason.
-    case waiting(RequestWait)
-}
-
 /// The permits of the attempt that a transfer belongs to.
 protocol TransferAdmission: CallAdmission {
     /// Returns the permits, unless they have been returned already.
@@ -118,8 +105,8 @@ extension HTTPRequest {
     /// The meter that counts the bytes of the call, for transports; nil if the bytes are not observed.
     public var progress: RequestProgress.Meter? { parts.transfer?.meter }
 
-    /// Opens the body to send the request once. If the call has a ``RequestProgress/Meter``, the reader reports the bytes to
-    /// the meter. Open bodies with this method in a custom transport.
+    /// Opens the body to send the request once. If the call has a ``RequestProgress/Meter``, the reader reports the
+    /// bytes to the meter. Open bodies with this method in a custom transport.
     ///
     /// - Throws: The error of the encoding or of the source.
     public func openBody() throws -> any HTTPBody.Reader {
@@ -131,8 +118,8 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// Returns the response. If the call has a ``RequestProgress/Meter`` and the status is a success, the body of the response
-    /// reports its bytes to the meter.
+    /// Returns the response. If the call has a ``RequestProgress/Meter`` and the status is a success, the body of the
+    /// response reports its bytes to the meter.
     func metered() -> HTTPResponse {
         guard let meter = request.progress, status.isSuccessful else { return self }
         switch content {
@@ -188,17 +175,4 @@ private final class MeteredBodyReader: HTTPBody.Reader {
     func onReady(_ wake: @escaping @Sendable () -> Void) { base.onReady(wake) }
 
     func close() { base.close() }
-}
-
-/// The reason why a call waits.
-public enum RequestWait: Sendable {
-    /// An admission policy delays the call until it has a permit or an access token. The value is the name of the
-    /// policy's type.
-    case admission(policy: String)
-    /// An attempt has failed, and another attempt follows after a delay. A delay of zero means immediately.
-    case retry(after: Duration, RetryDecision)
-    /// The system has no network connection.
-    case connectivity
-    /// The call is paused.
-    case paused
 }

@@ -11,8 +11,8 @@ extension RequestProgress {
     /// try await photos.request(PhotoEndpoint.upload(file), with: RequestSettings { $0.progress = meter })
     /// ```
     ///
-    /// Use a meter for one call only. A call that waits for the transfer of an identical call has no progress before its
-    /// response.
+    /// Use a meter for one call only. A call that waits for the transfer of an identical call has no progress before
+    /// its response.
     public final class Meter: Sendable {
         private struct Observer: Sendable {
             let queue: DispatchQueue
@@ -32,8 +32,8 @@ extension RequestProgress {
             var observers: [UInt64: Observer] = [:]
             var readers: [UInt64: AsyncStream<RequestProgress>.Continuation] = [:]
             var nextID: UInt64 = 0
-            /// Whether there is progress that the readers have not received. One thread at a time notifies the readers, so
-            /// that the newest progress arrives last.
+            /// Whether there is progress that the readers have not received. One thread at a time notifies the readers,
+            /// so that the newest progress arrives last.
             var hasChanges = false
             var isNotifying = false
             var isStream = false
@@ -63,16 +63,17 @@ extension RequestProgress {
 
         /// Calls a closure on the main actor with the newest progress. The closure does not run for each change, but as
         /// often as the main queue has time for it. If bytes have already been transferred, the closure is first called
-        /// with the current progress. The observation ends when the call ends or, if the body is read as a stream, when the
-        /// body ends.
+        /// with the current progress. The observation ends when the call ends or, if the body is read as a stream, when
+        /// the body ends.
         @preconcurrency
         public func observe(_ action: @escaping @MainActor @Sendable (RequestProgress) -> Void) {
             observe(on: .main) { progress in MainActor.assumeIsolated { action(progress) } }
         }
 
-        /// Calls a closure on a queue with the newest progress. The closure does not run for each change, but as often as
-        /// the queue has time for it. If bytes have already been transferred, the closure is first called with the current
-        /// progress. The observation ends when the call ends or, if the body is read as a stream, when the body ends.
+        /// Calls a closure on a queue with the newest progress. The closure does not run for each change, but as often
+        /// as the queue has time for it. If bytes have already been transferred, the closure is first called with the
+        /// current progress. The observation ends when the call ends or, if the body is read as a stream, when the body
+        /// ends.
         @preconcurrency
         public func observe(on queue: DispatchQueue, _ action: @escaping @Sendable (RequestProgress) -> Void) {
             var observer = Observer(queue: queue, action: action)
@@ -102,16 +103,16 @@ extension RequestProgress {
             state.withLock { $0.followers.removeAll { $0.meter === meter } }
         }
 
-        /// Copies the current progress of another meter. This meter's lock is held while the other meter is read. Without
-        /// the lock, an older progress could replace a newer progress if two threads copied at the same time.
+        /// Copies the current progress of another meter. This meter's lock is held while the other meter is read.
+        /// Without the lock, an older progress could replace a newer progress if two threads copied at the same time.
         private func adopt(_ other: RequestProgress.Meter) {
             change { state in
                 (state.upload, state.download) = other.state.withLock { ($0.upload, $0.download) }
             }
         }
 
-        /// The progress as an asynchronous sequence. The sequence buffers only the newest value. It ends when the call ends
-        /// or, if the body is read as a stream, when the body ends.
+        /// The progress as an asynchronous sequence. The sequence buffers only the newest value. It ends when the call
+        /// ends or, if the body is read as a stream, when the body ends.
         public var values: AsyncStream<RequestProgress> {
             AsyncStream(bufferingPolicy: .bufferingNewest(1)) { continuation in
                 let (id, current): (UInt64?, RequestProgress) = state.withLock { state in
@@ -168,8 +169,8 @@ extension RequestProgress {
         }
 
         private func end() {
-            // The closures are released outside the lock, because an object that they retain may read the progress in its
-            // `deinit`.
+            // The closures are released outside the lock, because an object that they retain may read the progress in
+            // its `deinit`.
             let before = state.withLock { state in
                 defer {
                     state.isOver = true

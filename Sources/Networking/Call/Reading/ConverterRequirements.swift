@@ -60,8 +60,8 @@ struct ConverterRequirements: Sendable {
         self.target = target
     }
 
-    /// Whether the converter may keep the response that it reads. If so, it gets the response outside of its call. False
-    /// for the converters of the library that only read the body.
+    /// Whether the converter may keep the response that it reads. If so, it gets the response outside of its call.
+    /// False for the converters of the library that only read the body.
     var keepsResponse = true
 
     /// Whether the converter is a download, which can be paused and resumed.
