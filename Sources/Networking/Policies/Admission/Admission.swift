@@ -135,9 +135,10 @@ package struct Admitted: ~Copyable, Sendable {
 
         package var isHeld: Bool { holding.withLock { !$0.policies.isEmpty } }
 
-        func end(_ outcome: AdmissionPermit.Outcome) {
+        /// - Parameter outcome: Computed only if the permits have not been returned yet.
+        func end(_ outcome: @autoclosure () -> AdmissionPermit.Outcome) {
             var held = take()
-            held.policies.leave(&held.permits, outcome)
+            if !held.policies.isEmpty { held.policies.leave(&held.permits, outcome()) }
         }
 
         func end(after outcome: Result<HTTPResponse, any Error>?) {
