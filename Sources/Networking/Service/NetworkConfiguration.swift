@@ -181,8 +181,8 @@ extension NetworkConfiguration {
         return DownloadTransport(base: DuplicateHandlingTransport(following, policy: duplicates))
     }
 
-    /// Returns the session that the parts belong to, or an error if they belong to two sessions. Both are nil if no part
-    /// has a session.
+    /// Returns the session that the parts belong to, or an error if they belong to two sessions. Both are nil if no
+    /// part has a session.
     func soleSession() -> (session: AccessTokenSupervisor?, error: NetworkError?) {
         var first = session.map { (supervisor: $0, part: "authorizedBy") }
         let parts: [any Sendable] =

@@ -21,11 +21,11 @@ extension NetworkRequesting {
         guard let cache = client.configuration.cache, let request = try? pipeline.adaptedRequestNow(),
             request.parts.cache.rule != .off,
             let asked = CacheRequest(request, .only, .buffered(limit: .max)),
-            let response = cache.response(to: request)?.response(to: asked, at: cache.date(), .cache),
+            let response = cache.response(to: request)?.response(to: asked, at: cache.date(), .cache)?.leavingCall(),
             response.status.isSuccessful,
             let value = try? converter.convertNow(response, pipeline.settings.decoder ?? JSONDecoder())
         else { return nil }
-        return Response(value, response.leavingCall())
+        return Response(value, response)
     }
 
     /// Returns the stored response for a call at once, fresh or stale, and then the response of the server. For

@@ -105,7 +105,7 @@ extension RequestPipeline {
     private func failure(with error: any Error) -> RequestFailure {
         let known = phase.adapted == nil ? nil : error as? NetworkError
         let response = phase.response ?? known?.response
-        // Redirects may have changed the request. The converter's errors name the request outside of the call.
+        // Redirects may have changed the request.
         let request = phase.response?.request ?? known?.request ?? response?.request ?? phase.adapted ?? original
         return failure(with: error, request, phase.adapted, response?.withoutStream, original: original)
     }
@@ -124,9 +124,9 @@ extension RequestPipeline {
         return failure
     }
 
-    /// Returns the response as the converter gets it, which may keep it: outside of the call. A download needs its parts
-    /// until its file is closed. The errors of a stream are mapped in the same way as the call's own errors, if they
-    /// occur after the call has returned.
+    /// Returns the response as the converter gets it, which may keep it: outside of the call. A download needs its
+    /// parts until its file is closed. The errors of a stream are mapped in the same way as the call's own errors, if
+    /// they occur after the call has returned.
     @inline(never)  // as `begin`
     func readable(_ response: HTTPResponse) -> HTTPResponse {
         guard requirements.keepsResponse, !requirements.isDownload else { return response }
@@ -179,13 +179,13 @@ extension RequestPipeline.Phase {
 }
 
 extension NetworkError {
-    /// Returns an error of the library with the request and the response added; returns an error of the app's code
-    /// unchanged.
+    /// Returns an error of the library with the request and the response added, outside of the call, because a handler
+    /// may keep the error or wrap it. Returns an error of the app's code unchanged.
     fileprivate static func described(
         _ error: any Error, _ request: HTTPRequest?, _ response: HTTPResponse?
     ) -> any Error {
         let known = NetworkError.wrapping(error)
         guard known.kind != .unknown || error is NetworkError else { return error }
-        return known.completed(request: request, response: response)
+        return known.completed(request: request, response: response).leavingCall()
     }
 }

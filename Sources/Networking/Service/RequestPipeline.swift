@@ -2,9 +2,9 @@ import Foundation
 
 /// One call, from its endpoint to the response and its value. It is used by one task, and once.
 ///
-/// Each attempt waits for its admission, holding nothing. Then its adapters change the original request, so that a retry
-/// carries the new token; the transport sends it; the validators check the response, and the converter reads it. If
-/// anything fails, the error handlers decide whether another attempt follows.
+/// Each attempt waits for its admission, holding nothing. Then its adapters change the original request, so that a
+/// retry carries the new token; the transport sends it; the validators check the response, and the converter reads it.
+/// If anything fails, the error handlers decide whether another attempt follows.
 final class RequestPipeline {
     typealias Outcome = (response: HTTPResponse, record: CallRecord)
     /// Reads a response, and waits for its body.

@@ -57,7 +57,7 @@ extension RequestTask {
         derived { result, derived in
             guard case .failure(let error) = result, !derived.isCancelled else { return derived.settle(result) }
             let request = derived.request ?? HTTPRequest(.get, URL(fileURLWithPath: "/"))
-            let http = derived.track.lastResponse ?? HTTPResponse(0, to: request)
+            let http = derived.track.lastResponse ?? HTTPResponse(0, to: request.leavingCall())
             derived.settle(Result { Response(try action(error), http) })
         }
     }

@@ -17,6 +17,18 @@ struct TenthPartTests {
         var identity: [String] { [value] }
     }
 
+    private struct Marking: SynchronousRequestAdapter {
+        let leavesOrigin: Bool
+        let leavesCall: Bool
+
+        func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) {
+            guard !request.isForeign else { return }
+            let value = request.headers["X-Value"] ?? "a"
+            request.parts[Tenth.self] = Tenth(value: value, leavesOrigin: leavesOrigin, leavesCall: leavesCall)
+            request.headers.remove("X-Value")
+        }
+    }
+
     private let clock = ManualClock()
     private let stub = StubTransport()
 
@@ -28,13 +40,7 @@ struct TenthPartTests {
             $0.transport = stub
             $0.clock = clock.networkClock
             $0.requestAdaptingService = RequestAdaptingService([
-                ClosureAdapter { request, _ in
-                    guard !request.isForeign else { return }
-                    let value = request.headers["X-Value"] ?? "a"
-                    request.parts[Tenth.self] = Tenth(
-                        value: value, leavesOrigin: leavesOrigin, leavesCall: leavesCall)
-                    request.headers.remove("X-Value")
-                }
+                Marking(leavesOrigin: leavesOrigin, leavesCall: leavesCall)
             ])
             configure(&$0)
         }
@@ -131,6 +137,54 @@ struct TenthPartTests {
         for request in [error.request, error.response?.request, attempt.request, attempt.response?.request] {
             #expect(request?.parts[Tenth.self]?.value == expected && request?.parts.transfer == nil)
         }
+    }
+
+    private struct Wrapped: Error {
+        let cause: NetworkError?
+    }
+
+    @Test(
+        "An error that a handler wraps, a stored response and a recovered task drop or keep it as it says",
+        arguments: [false, true])
+    func keptElsewhere(leavesCall: Bool) async throws {
+        let expected = leavesCall ? "a" : nil
+        stub.on(nil, "/v1/x", StubResponse(.ok, headers: [.cacheControl: "max-age=60"]))
+        stub.on(nil, "/v1/y", .failure(.cannotConnect))
+        let service = service(leavesCall: leavesCall) {
+            $0.cache = ResponseCache(clock: clock.networkClock)
+            $0.errorHandlingService = ErrorHandlingService([
+                ClosureErrorHandler { .next(Wrapped(cause: $0.networkError)) }
+            ])
+        }
+        let thrown = await Fixture.failure { let _: Int = try await service.request(.get("x")) }
+        let cause = try #require((thrown as? Wrapped)?.cause)
+        #expect(cause.kind == .undecodableBody)
+        let stored = try #require(service.cachedResponse(AdHocEndpoint.get("x"), as: .response))
+        let recovered = service.task(AdHocEndpoint.get("y"), as: .string).recover { _ in "recovered" }
+        let request = try await recovered.response.http.request
+        for message in [cause.request, cause.response?.request, stored.value.request, stored.http.request, request] {
+            #expect(message?.parts[Tenth.self]?.value == expected && message?.parts.transfer == nil)
+        }
+    }
+
+    @Test("The observer of a shared transfer gets it as it says", arguments: [false, true])
+    func observed(leavesCall: Bool) async throws {
+        let transport = ManualTransport()
+        let observed = Box<[HTTPRequest]>([])
+        let service = service(leavesCall: leavesCall) {
+            $0.transport = transport
+            $0.duplicates = .always(
+                .share(notifying: { result in observed.change { $0 += [try? result.get().request].compactMap { $0 } } })
+            )
+        }
+        let first = service.task(AdHocEndpoint.get("x"), as: .void)
+        await transport.waitForRequests()
+        _ = await Fixture.failure { try await service.request(AdHocEndpoint.get("x")) }
+        transport.answer()
+        _ = await Fixture.failure { try await first.value }
+        while observed.value.isEmpty { await Task.yield() }
+        let request = try #require(observed.value.first)
+        #expect(request.parts[Tenth.self]?.value == (leavesCall ? "a" : nil) && request.parts.transfer == nil)
     }
 
     @Test("A validation in the background drops or keeps it as it says", arguments: [false, true])

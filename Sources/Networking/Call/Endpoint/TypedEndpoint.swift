@@ -60,6 +60,6 @@ extension TypedEndpoint {
     /// body cannot be read as this type.
     func serverError(in response: HTTPResponse, decoder: JSONDecoder) -> ServerError? {
         guard ServerError.self != Untyped.self else { return nil }
-        return try? errorConverter(decoder: decoder).convertNow(response, decoder)
+        return try? errorConverter(decoder: decoder).convertNow(response.leavingCall(), decoder)
     }
 }

@@ -144,7 +144,7 @@ extension ResponseConverter where Value: Decodable {
     /// - Parameter decoder: The JSON decoder. Default: the decoder of the call.
     public static func automatic(decoder: JSONDecoder? = nil) -> ResponseConverter {
         guard let type = Value.self as? any SelfReading.Type else { return .json(decoder: decoder) }
-        guard type.isJSONInside else { return ResponseConverter(decoding: { try $0.read(Value.self, decoder ?? $1) }) }
+        guard type.isJSONInside else { return .reading { try $0.read(Value.self, decoder ?? $1) } }
         return ResponseConverter(readingPaths: { response, shared, path in
             let decoder = decoder ?? shared
             guard let path else { return try response.read(Value.self, decoder) }

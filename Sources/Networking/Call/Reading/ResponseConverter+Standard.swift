@@ -2,12 +2,12 @@ public import Foundation
 
 extension ResponseConverter where Value == Void {
     /// A converter that reads nothing: any body, including an empty one, is accepted and discarded.
-    public static var void: ResponseConverter { .reading { _ in } }
+    public static var void: ResponseConverter { .reading { _, _ in } }
 }
 
 extension ResponseConverter where Value == Data {
     /// A converter that returns the bytes of the body.
-    public static var data: ResponseConverter { .reading { $0.data } }
+    public static var data: ResponseConverter { .reading { response, _ in response.data } }
 }
 
 extension ResponseConverter where Value == HTTPResponse {
@@ -28,7 +28,7 @@ extension ResponseConverter where Value == String {
 
     /// Returns a converter that reads the body as text in an encoding. The charset of the response is ignored.
     public static func string(encoding: String.Encoding) -> ResponseConverter {
-        ResponseConverter { response in
+        .reading { response, _ in
             guard let text = String(data: response.data, encoding: encoding) else {
                 throw UndecodableBody("the body is not text in \(encoding)")
             }

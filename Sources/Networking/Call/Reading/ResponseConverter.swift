@@ -65,8 +65,10 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     }
 
     /// Returns a converter whose closure, which belongs to the library, gets the body in memory and only reads it.
-    static func reading(_ read: @escaping @Sendable (HTTPResponse) throws -> Value) -> ResponseConverter {
-        var converter = ResponseConverter(read)
+    static func reading(
+        _ read: @escaping @Sendable (HTTPResponse, JSONDecoder) throws -> Value
+    ) -> ResponseConverter {
+        var converter = ResponseConverter(decoding: read)
         converter.requirements.keepsResponse = false
         return converter
     }
@@ -110,14 +112,12 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
 
     /// Returns a converter that reads a changed response.
     func after(_ change: @escaping @Sendable (HTTPResponse) throws -> HTTPResponse) -> ResponseConverter {
-        var converter: ResponseConverter = reading(readsPaths: false) { read in
+        reading(readsPaths: false) { read in
             { response, decoder, _ in try read(change(response), decoder, nil) }
         } streamed: { _ in
             { _, _, _ in throw UndecodableBody("JSON cannot be transformed in a streamed body")
             }
         }
-        converter.requirements.keepsResponse = true
-        return converter
     }
 
     /// Returns a converter that returns the value of a closure if this converter fails. A converter that reads the body

@@ -9,7 +9,8 @@ extension HTTPRequest {
     package protocol Part: Sendable {
         /// What is left of the part if the request goes to another origin; nil: nothing.
         var outsideOrigin: Self? { get }
-        /// What is left of the part after its call, and in requests that do not belong to the call; nil: nothing.
+        /// What is left of the part after its call, and in requests that do not belong to the call; nil: nothing. What
+        /// is left leaves itself: a response may leave its call twice.
         var outsideCall: Self? { get }
         /// The values in which two requests must agree, so that they are duplicates, and so that a response to one of
         /// them may be stored for the other, also on disk. Empty: the part makes no difference.
@@ -20,8 +21,8 @@ extension HTTPRequest {
     package protocol Order: Part {
         /// Creates an order that sets nothing.
         init()
-        /// Returns this order. Values that it does not set are taken from `base`. What belongs to one attempt only is no
-        /// order, and is not left.
+        /// Returns this order. Values that it does not set are taken from `base`. What belongs to one attempt only is
+        /// no order, and is not left.
         func over(_ base: Self) -> Self
     }
 }

@@ -160,7 +160,9 @@ final class SharedTransfer: Sendable {
         if phase == .abandoned { ended.task?.cancel() }
         ended.admission?.end(after: outcome)
         ended.callers.forEach { $0.settle(outcome) }
-        for observer in ended.observers { observer(outcome) }
+        guard !ended.observers.isEmpty else { return }
+        let kept = outcome.map { $0.leavingCall() }.mapError { ($0 as? NetworkError)?.leavingCall() ?? $0 }
+        for observer in ended.observers { observer(kept) }
     }
 
     static let isReplaced = "a newer equal request replaced this one"
