@@ -5,7 +5,7 @@
     /// Makes calls one after another, so that `.ci/counts` can count what one call causes: allocations, locks, system
     /// calls and others. Example: `count transport 2000`.
     enum CountedCalls {
-        static let subjects = ["libcurl", "decoder", "transport", "stub", "bytes", "decoded"]
+        static let subjects = ["libcurl", "decoder", "transport", "stub", "bytes", "decoded", "refreshed"]
 
         static func run(_ arguments: [String]) async throws {
             guard arguments.count == 2, let calls = Int(arguments[1]), subjects.contains(arguments[0]) else {
@@ -20,7 +20,12 @@
 
         private static func call(_ subject: String, _ url: URL) throws -> (_ calls: Int) async throws -> Void {
             let target = url.appendingPathComponent("json")
-            let transport: any Transport = subject == "stub" ? InstantTransport() : try CurlTransport()
+            let transport: any Transport =
+                switch subject {
+                case "stub": InstantTransport()
+                case "refreshed": OnceTransport()
+                default: try CurlTransport()
+                }
             let service = PipelineSubject(url, on: transport).service
             switch subject {
             case "libcurl":
@@ -36,7 +41,7 @@
                 return { calls in
                     for _ in 0..<calls { _ = try await transport.send(request, delivering: .buffered(limit: 1 << 20)) }
                 }
-            case "stub":
+            case "stub", "refreshed":
                 return { calls in
                     for _ in 0..<calls { try await service.request(BenchmarkEndpoint.contact) as Void }
                 }
