@@ -1,7 +1,7 @@
 import Foundation
 
-/// The values of an endpoint and its environment that a call reads once, because an endpoint may compute them. It is the
-/// part of a request that belongs to its call.
+/// The values of an endpoint and its environment that a call reads once, because an endpoint may compute them. It is
+/// the part of a request that belongs to its call.
 struct ResolvedEndpoint: HTTPRequest.Part {
     let authorizationType: AuthorizationType
     /// The origin of the environment; the origin of the endpoint if the environment has none.
@@ -76,8 +76,8 @@ extension HTTPRequest {
         return request
     }
 
-    /// Returns the request without the secrets of the origins that it has left. If it has left the environment's origin,
-    /// these include the environment's query, and the user and password of its base URL.
+    /// Returns the request without the secrets of the origins that it has left. If it has left the environment's
+    /// origin, these include the environment's query, and the user and password of its base URL.
     private func moved(from earlier: [HTTPRequest]) -> HTTPRequest {
         let others = earlier.filter { $0.origin != origin }.map(\.url)
         guard !others.isEmpty else { return self }

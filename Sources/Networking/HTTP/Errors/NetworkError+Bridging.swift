@@ -63,7 +63,8 @@ extension NetworkError: BridgedError {
 
     private static let unauthorizedHint =
         "A call carries a token if its endpoint or its service's settings have an authorizationType, its service has a "
-        + "session (authorizedBy:), and the request goes to the server of the environment or to one of the session's origins."
+        + "session (authorizedBy:), and the request goes to the server of the environment or to one of the session's "
+        + "origins."
 
     private static let hints: [Kind: String] = [
         .networkRestricted: "The call's networkAccess excludes the network that is available.",

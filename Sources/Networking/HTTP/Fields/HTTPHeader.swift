@@ -13,8 +13,8 @@ public struct HTTPHeader: Hashable, Sendable {
     /// The flag is false for a field with an unknown name. Descriptions hide the value of such a field as well, because
     /// they show a whole value only if the name is known to be harmless. If the value is a URL, descriptions hide only
     /// its secret parts. A request to another origin (by a redirect, a retry or an adapter) loses fields with secret
-    /// values. It keeps `Idempotency-Key`, `Prefer`, `Last-Event-ID` and `X-HTTP-Method-Override`, because it would have
-    /// another meaning without them. Set this flag if a field with a harmless name contains a secret in your app.
+    /// values. It keeps `Idempotency-Key`, `Prefer`, `Last-Event-ID` and `X-HTTP-Method-Override`, because it would
+    /// have another meaning without them. Set this flag if a field with a harmless name contains a secret in your app.
     package let isSensitive: Bool
     /// The part of the library that has added the field. A field that other code sets in its place has another source.
     let source: Source

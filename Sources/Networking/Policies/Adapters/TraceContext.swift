@@ -71,13 +71,13 @@ public struct TraceContext: Hashable, Sendable {
 }
 
 extension TraceContext {
-    /// An adapter that sets `traceparent` and `tracestate` ([W3C Trace Context](https://www.w3.org/TR/trace-context/)), so
-    /// that servers can detect which requests belong together.
+    /// An adapter that sets `traceparent` and `tracestate` ([W3C Trace Context](https://www.w3.org/TR/trace-context/)),
+    /// so that servers can detect which requests belong together.
     ///
-    /// A call belongs to the trace in ``TraceContext/current``. If there is none, the call begins a new trace. Each attempt
-    /// of the call is a span with a new id. By default, only requests to the server of the environment get the fields. A
-    /// redirect to another origin removes both fields. The adapter does not change an existing `traceparent`. Put this
-    /// adapter after adapters that change the URL.
+    /// A call belongs to the trace in ``TraceContext/current``. If there is none, the call begins a new trace. Each
+    /// attempt of the call is a span with a new id. By default, only requests to the server of the environment get the
+    /// fields. A redirect to another origin removes both fields. The adapter does not change an existing `traceparent`.
+    /// Put this adapter after adapters that change the URL.
     public struct Adapter: SynchronousRequestAdapter, FieldAdapter {
         private let isSampled: Bool
         private let includesOtherOrigins: Bool
@@ -86,10 +86,10 @@ extension TraceContext {
         /// Creates an adapter.
         ///
         /// - Parameters:
-        ///   - isSampled: Whether a new trace is recorded. A request that continues a trace keeps the value of that trace.
-        ///     Default: true.
-        ///   - includesOtherOrigins: Whether requests to other servers also get the fields. Default: false; only requests
-        ///     to the server of the environment get them.
+        ///   - isSampled: Whether a new trace is recorded. A request that continues a trace keeps the value of that
+        ///     trace. Default: true.
+        ///   - includesOtherOrigins: Whether requests to other servers also get the fields. Default: false; only
+        ///     requests to the server of the environment get them.
         ///   - random: The source of the ids.
         public init(isSampled: Bool = true, includesOtherOrigins: Bool = false, random: RandomSource = .system) {
             self.isSampled = isSampled

@@ -186,7 +186,8 @@ extension CircuitMachine.Judgement {
     }
 }
 
-/// A change of a policy for an origin: ``BackoffGate/events``, ``CircuitBreaker/events``.
+/// A change of a policy for an origin. ``BackoffGate/events`` reports the changes of a gate, and
+/// ``CircuitBreaker/events`` those of a breaker.
 public enum AdmissionEvent: Hashable, Sendable {
     /// A gate has closed. Requests wait for this time from now.
     case gateClosed(HTTPOrigin, for: Duration)

@@ -9,12 +9,12 @@ import Foundation
 #endif
 
 extension ReachabilityService {
-    /// A probe that examines the network interfaces of the machine. The network is reachable if an interface other than the
-    /// loopback is up and has an address; IPv6 link-local addresses do not count.
+    /// A probe that examines the network interfaces of the machine. The network is reachable if an interface other than
+    /// the loopback is up and has an address; IPv6 link-local addresses do not count.
     ///
-    /// If there are several such interfaces, the interface with the default route determines the kind of network. A default
-    /// route is not required, because a container may have no default route. The probe costs a few system calls and sends
-    /// nothing, so it cannot detect whether a server responds.
+    /// If there are several such interfaces, the interface with the default route determines the kind of network. A
+    /// default route is not required, because a container may have no default route. The probe costs a few system calls
+    /// and sends nothing, so it cannot detect whether a server responds.
     public struct InterfaceProbe: ReachabilityProbe {
         /// Creates a probe.
         public init() {}

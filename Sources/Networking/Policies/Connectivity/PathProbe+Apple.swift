@@ -3,8 +3,8 @@
     import Network
 
     extension ReachabilityService {
-        /// A probe that uses the path monitor of Apple's systems, which reports a change of the connection at once. If no
-        /// host is given, ``ReachabilityService`` uses this probe by default.
+        /// A probe that uses the path monitor of Apple's systems, which reports a change of the connection at once. If
+        /// no host is given, ``ReachabilityService`` uses this probe by default.
         public final class PathProbe: ReachabilityProbe, @unchecked Sendable {  // because monitors are thread-safe
             private let monitor = NWPathMonitor()
             private let wakes = Locked<[@Sendable () -> Void]>([])

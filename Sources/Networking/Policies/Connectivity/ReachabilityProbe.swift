@@ -53,7 +53,8 @@ extension ReachabilityService {
     /// Request a resource with a status that a portal does not imitate, for example 204.
     ///
     /// ```swift
-    /// let reachability = ReachabilityService(probe: ReachabilityService.HTTPProbe(url: api.appendingPathComponent("ping")))
+    /// let ping = api.appendingPathComponent("ping")
+    /// let reachability = ReachabilityService(probe: ReachabilityService.HTTPProbe(url: ping))
     /// ```
     public struct HTTPProbe: ReachabilityProbe {
         private let url: URL
@@ -108,8 +109,8 @@ extension ReachabilityService {
     /// A probe that opens a TCP connection to a host and closes it. The network is reachable if the host accepts the
     /// connection in time.
     ///
-    /// A host that is neither a valid name nor an address is not reachable. The work runs on a dispatch queue and blocks no
-    /// task.
+    /// A host that is neither a valid name nor an address is not reachable. The work runs on a dispatch queue and
+    /// blocks no task.
     public struct TCPConnectionProbe: ReachabilityProbe {
         private let host: String
         private let port: UInt16
@@ -120,8 +121,8 @@ extension ReachabilityService {
         /// - Parameters:
         ///   - host: A name, or an IPv4 or IPv6 address.
         ///   - port: The port. Default: 443.
-        ///   - timeout: The maximum time for connecting to each address of the host. For name resolution, the time limit of
-        ///     the system's resolver applies. Default: 5 seconds.
+        ///   - timeout: The maximum time for connecting to each address of the host. For name resolution, the time
+        ///     limit of the system's resolver applies. Default: 5 seconds.
         public init(host: String, port: UInt16 = 443, timeout: Duration = .seconds(5)) {
             self.host = host
             self.port = port

@@ -50,7 +50,8 @@ public final class ReachabilityService: Sendable {
     }
 
     /// Creates a service that connects to a host. If `host` is nil, the service ignores the port: it uses the path
-    /// monitor (`PathProbe`) on Apple platforms, and examines the interfaces of the machine on Linux.
+    /// monitor (`ReachabilityService.PathProbe`) on Apple platforms, and examines the interfaces of the machine on
+    /// Linux.
     public convenience init(
         host: String? = nil, port: UInt16 = 443, interval: Duration = .seconds(5),
         intervalWhileDown: Duration = .seconds(1)

@@ -46,7 +46,8 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
     }
 }
 
-/// How the request of a call is repeated, and how often it was. It is the part of a request that belongs to the retries.
+/// How the request of a call is repeated, and how often it was. It is the part of a request that belongs to the
+/// retries.
 struct RetryOrder: HTTPRequest.Order {
     /// The policy of the call; nil means the policy of the service.
     fileprivate(set) var policy: RetryPolicy?

@@ -8,8 +8,8 @@ struct CacheAudience: Sendable {
     /// and what identifies the parts of the request, such as the id of the session whose token it carries.
     let fields: HTTPHeaders
 
-    // The names of the fields in `fields` that identify the parts of the request, and its session. No request has fields
-    // with these names, because field names must not contain parentheses (RFC 9110 section 5.6.2).
+    // The names of the fields in `fields` that identify the parts of the request, and its session. No request has
+    // fields with these names, because field names must not contain parentheses (RFC 9110 section 5.6.2).
     private static let identity: HTTPHeader.Name = "(identity)"
     private static let session: HTTPHeader.Name = "(session)"
 

@@ -4,7 +4,8 @@ struct CacheOrder: HTTPRequest.Order {
     fileprivate(set) var rule: ResponseCache.Rule?
     /// Whether the caller waits for the validation of a stale response, instead of using the stale response meanwhile.
     fileprivate(set) var awaitsValidation = false
-    /// The error that prevents the request from being sent. The call fails with it unless a stored response can be used.
+    /// The error that prevents the request from being sent. The call fails with it unless a stored response can be
+    /// used.
     fileprivate(set) var unsent: NetworkError?
     /// In the request of a stale response that replaces the outcome of the request: that outcome.
     fileprivate(set) var replaced: Result<HTTPResponse, any Error>?
