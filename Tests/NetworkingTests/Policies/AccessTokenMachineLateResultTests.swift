@@ -36,6 +36,16 @@ struct AccessTokenMachineLateResultTests {
         #expect(effects.isEmpty)
     }
 
+    @Test("Rule 3: a refusal during a superseded refresh starts its own, even if that one ends before the call waits")
+    func refusedDuringASupersededRefresh() {
+        var machine = machine()
+        _ = machine.refuse(0)
+        _ = machine.set(AccessToken("newer"), session: UUID(), at: now)
+        #expect(machine.refuse(nil).1.refreshIDs.isEmpty, "one refresh at a time")
+        #expect(machine.fail(1, RefreshFailed(), isRejection: false).refreshIDs == [2])
+        #expect(machine.awaitRefresh(1, of: machine.generation).failed.isEmpty)
+    }
+
     @Test("Rule 7: the end of a session is reported once; then no call is sent and no refresh starts in that session")
     func sessionOver() {
         var machine = machine()

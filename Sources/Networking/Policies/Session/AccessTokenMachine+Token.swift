@@ -70,7 +70,7 @@ extension AccessTokenMachine {
         guard var running = refresh, running.id == job.id else { return [] }
         guard !running.isOverdue else {
             refresh = nil
-            return [.cancel(id: job.id)] + again(running.waiters)
+            return [.cancel(id: job.id)] + again(after: running)
         }
         running.isOverdue = true
         defer { refresh = running }
@@ -188,14 +188,14 @@ extension AccessTokenMachine {
     }
 
     private mutating func follow(_ ended: Refresh) -> [Effect] {
-        ended.isWantedAgain ? again(ended.waiters) : []
+        ended.isWantedAgain ? again(after: ended) : []
     }
 
-    /// Begins another refresh for the waiters.
-    private mutating func again(_ waiters: [(id: Waiter, session: UUID?)]) -> [Effect] {
-        guard !waiters.isEmpty else { return [] }
+    /// Begins another refresh for the waiters, or for a refused call that does not wait yet.
+    private mutating func again(after ended: Refresh) -> [Effect] {
+        guard ended.isWantedAgain || !ended.waiters.isEmpty else { return [] }
         let effects = requireRefresh()
-        refresh?.waiters = waiters
+        refresh?.waiters = ended.waiters
         return effects
     }
 }
