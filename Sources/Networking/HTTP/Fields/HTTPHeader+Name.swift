@@ -22,15 +22,17 @@ extension HTTPHeader {
 
         /// Whether two names are equal, ignoring the case of ASCII letters.
         public static func == (lhs: HTTPHeader.Name, rhs: HTTPHeader.Name) -> Bool {
-            let left = lhs.rawValue.utf8
-            let right = rhs.rawValue.utf8
-            guard left.count == right.count else { return false }
-            if lhs.rawValue == rhs.rawValue { return true }
-            let isEqual = left.withContiguousStorageIfAvailable { left in
-                right.withContiguousStorageIfAvailable { right in HTTPGrammar.isEqualIgnoringCase(left, right) }
+            // Most names differ in their length. This comparison is inlined, the other one is not.
+            lhs.rawValue.utf8.count == rhs.rawValue.utf8.count && lhs.isSpelled(like: rhs)
+        }
+
+        private func isSpelled(like other: HTTPHeader.Name) -> Bool {
+            if rawValue == other.rawValue { return true }
+            let isEqual = rawValue.utf8.withContiguousStorageIfAvailable { left in
+                other.rawValue.utf8.withContiguousStorageIfAvailable { HTTPGrammar.isEqualIgnoringCase(left, $0) }
             }
             if case .some(.some(let isEqual)) = isEqual { return isEqual }
-            return HTTPGrammar.isEqualIgnoringCase(left, right)
+            return HTTPGrammar.isEqualIgnoringCase(rawValue.utf8, other.rawValue.utf8)
         }
 
         /// Hashes the name, ignoring the case of ASCII letters.
