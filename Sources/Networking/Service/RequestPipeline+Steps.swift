@@ -88,7 +88,7 @@ extension RequestPipeline {
         if requirements.target == .memory, response.content.isPending(upTo: limit) {
             response = try await response.collected(upTo: limit)
         }
-        response = response.decidingRefusal()
+        response.decideRefusal()
         if response.source != .cache {
             client.errorHandlingService.record(response, to: request)
         } else if case .success(let received) = response.replaced {

@@ -73,12 +73,9 @@ extension HTTPResponse {
     /// response keeps the decision. False for a response that does not belong to a call.
     var isRefusal: Bool { knownRefusal ?? request.parts.transfer?.isRefusal(self) ?? false }
 
-    /// Returns the response with the decision of its session.
-    func decidingRefusal() -> HTTPResponse {
-        guard knownRefusal == nil else { return self }
-        var response = self
-        response.knownRefusal = isRefusal
-        return response
+    /// Keeps the decision of its session.
+    mutating func decideRefusal() {
+        if knownRefusal == nil { knownRefusal = isRefusal }
     }
 
     /// Returns the response as a response to a request of the call of another request.
