@@ -55,8 +55,10 @@ extension HTTPRequest {
         }
 
         private func box(of type: ObjectIdentifier) -> PartBox? {
-            for box in all where box.type == type { return box }
-            return nil
+            all.withUnsafeBufferPointer { boxes in
+                for index in boxes.indices where boxes[index].type == type { return boxes[index] }
+                return nil
+            }
         }
 
         private mutating func put(_ box: PartBox, at index: Int?) {
