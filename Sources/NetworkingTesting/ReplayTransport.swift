@@ -144,6 +144,7 @@ extension HARArchive.PostData {
     /// of multipart data is also ignored, because each request has a new boundary. Other bodies are compared byte by
     /// byte. Redacted values match every value.
     fileprivate func matches(_ body: Data, type: MediaType?) -> Bool {
+        let text = text ?? ""
         guard let recorded = encoding == "base64" ? Data(base64Encoded: text) : Data(text.utf8) else { return false }
         if recorded == body { return true }
         if text.hasPrefix("<"), text.hasSuffix(">"), text.contains(" bytes") { return true }
@@ -152,7 +153,7 @@ extension HARArchive.PostData {
         {
             return left.matches(right)
         }
-        let recordedType = MediaType(mimeType)
+        let recordedType = mimeType.flatMap { MediaType($0) }
         if recordedType?.withoutParameters == .formURLEncoded {
             return RecordedAddress("?" + text).hasQuery(
                 of: RecordedAddress("?" + String(decoding: body, as: UTF8.self)))
@@ -202,7 +203,7 @@ extension HARArchive.Response {
         guard status != 0 else {
             throw NetworkError(.cannotConnect, reason: "the recorded request got no response", request: request)
         }
-        if HTTPStatus(status).isSuccessful, content.comment == HARArchive.Content.hidden {
+        if HTTPStatus(status).isSuccessful, content?.comment == HARArchive.Content.hidden {
             throw NetworkError(
                 .noRecordedResponse, reason: "the recorded body is hidden; record it with Redaction.revealed",
                 request: request)
@@ -213,11 +214,11 @@ extension HARArchive.Response {
     /// `Content-Length` is the length of the decoded body.
     fileprivate func answer(to request: HTTPRequest) throws -> HTTPResponse {
         var headers = HTTPHeaders()
-        for field in self.headers where field.name.lowercased() != "content-encoding" {
+        for field in self.headers ?? [] where field.name.lowercased() != "content-encoding" {
             headers.append(HTTPHeader(HTTPHeader.Name(field.name), field.value))
         }
-        let text = content.text ?? ""
-        guard let data = content.encoding == "base64" ? Data(base64Encoded: text) : Data(text.utf8) else {
+        let text = content?.text ?? ""
+        guard let data = content?.encoding == "base64" ? Data(base64Encoded: text) : Data(text.utf8) else {
             throw NetworkError(.malformedResponse, reason: "the recorded body is not valid base64", request: request)
         }
         if request.method != .head, headers.contains(.contentLength) { headers.contentLength = data.count }

@@ -7,28 +7,26 @@ extension HARArchive {
             var entries: [Entry] = []
             var start = attempt.start
             var queued = attempt.queued
-            for hop in attempt.redirects {
-                let taken = (queued ?? .zero) + (hop.timing.total ?? .zero)
-                let timings = Timings(hop.timing, queued: queued, total: taken)
+            func add(_ request: HTTPRequest, _ received: HTTPResponse?, _ response: Response, total: Duration) {
+                let timings = Timings(received?.timing ?? HTTPResponse.Timing(), queued: queued, total: total)
                 entries.append(
                     Entry(
                         startedDateTime: text(of: report.date, after: start), time: timings.sum,
-                        request: Request(hop.request, hop.httpVersion, redaction), response: Response(hop, redaction),
+                        request: Request(request, received?.httpVersion, redaction), response: response,
                         timings: timings))
+            }
+            for hop in attempt.redirects {
+                let taken = (queued ?? .zero) + (hop.timing.total ?? .zero)
+                add(hop.request, hop, Response(hop, redaction), total: taken)
                 start += taken
                 queued = nil
             }
             guard let request = attempt.request else { return entries }
-            let timings = Timings(
-                attempt.response?.timing ?? HTTPResponse.Timing(), queued: queued,
+            let response = attempt.response.map { Response($0, redaction, failed: attempt.lostBody) }
+            add(
+                request, attempt.response, response ?? Response(none: attempt.error),
                 total: attempt.start + attempt.duration - start)
-            entries.append(
-                Entry(
-                    startedDateTime: text(of: report.date, after: start), time: timings.sum,
-                    request: Request(request, attempt.response?.httpVersion, redaction),
-                    response: attempt.response.map { Response($0, redaction, failed: attempt.lostBody) }
-                        ?? Response(none: attempt.error),
-                    timings: timings, comment: comment(on: attempt)))
+            entries[entries.count - 1].comment = comment(on: attempt)
             return entries
         }
     }
@@ -47,6 +45,16 @@ extension HARArchive {
         let instant = date.addingTimeInterval(offset / .seconds(1))
         return instant.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
+
+    /// Returns a body as the archive records it: what the redaction shows of it, or the whole body, as base64 text if
+    /// it is not text.
+    fileprivate static func recorded(
+        _ body: Data, _ type: MediaType?, _ redaction: Redaction
+    ) -> (text: String, encoding: String?) {
+        guard redaction.showsBodies else { return (redaction.text(of: body, type: type), nil) }
+        guard let text = body.asText else { return (body.base64EncodedString(), "base64") }
+        return (text, nil)
+    }
 }
 
 extension RequestAttempt {
@@ -58,13 +66,12 @@ extension RequestAttempt {
 }
 
 extension HARArchive.Request {
-    init(_ request: HTTPRequest, _ httpVersion: String?, _ redaction: Redaction) {
+    fileprivate init(_ request: HTTPRequest, _ httpVersion: String?, _ redaction: Redaction) {
         let headers = request.allHeaders
         let url = redaction.text(of: request.url).prefix { $0 != "#" }
         self.init(
             method: request.method.rawValue, url: String(url), httpVersion: "HTTP/" + (httpVersion ?? "1.1"),
-            headers: HARArchive.Pair.pairs(headers, redaction),
-            queryString: HARArchive.Pair.query(of: String(url)),
+            headers: HARArchive.Pair.pairs(headers, redaction), queryString: HARArchive.Pair.query(of: String(url)),
             postData: HARArchive.PostData(request.body, headers.contentType, redaction),
             bodySize: request.body.length ?? -1)
     }
@@ -72,39 +79,37 @@ extension HARArchive.Request {
 
 extension HARArchive.Response {
     /// - Parameter failure: The kind of the error if the body is not complete.
-    init(_ response: HTTPResponse, _ redaction: Redaction, failed failure: String? = nil) {
+    fileprivate init(_ response: HTTPResponse, _ redaction: Redaction, failed failure: String? = nil) {
+        let location = response.status.isRedirection ? response.headers.first { $0.name == .location } : nil
         self.init(
             status: response.status.code, statusText: response.status.reasonPhrase,
             httpVersion: "HTTP/" + (response.httpVersion ?? "1.1"),
             headers: HARArchive.Pair.pairs(response.headers, redaction),
-            content: HARArchive.Content(response, redaction),
-            redirectURL: response.status.isRedirection
-                ? response.headers.first { $0.name == .location }.map(redaction.value(of:)) ?? "" : "",
+            content: HARArchive.Content(response, redaction), redirectURL: location.map(redaction.value(of:)) ?? "",
             comment: failure)
     }
 
     /// Creates the placeholder that the format requires for an exchange that received no response.
-    init(none error: (any Error)?) {
+    fileprivate init(none error: (any Error)?) {
         self.init(
-            status: 0, statusText: "", headers: [], content: HARArchive.Content(size: 0, mimeType: "x-unknown"),
-            redirectURL: "",
+            status: 0, statusText: "", httpVersion: "HTTP/1.1", headers: [],
+            content: HARArchive.Content(size: 0, mimeType: "x-unknown"), redirectURL: "",
             comment: (error as? NetworkError)?.kind.description ?? error.map { "\(type(of: $0))" })
     }
 }
 
 extension HARArchive.Pair {
-    static func pairs(_ headers: HTTPHeaders, _ redaction: Redaction) -> [Self] {
+    fileprivate static func pairs(_ headers: HTTPHeaders, _ redaction: Redaction) -> [Self] {
         headers.map { Self(name: $0.name.rawValue, value: redaction.value(of: $0)) }
     }
 
     /// Returns the items of the query of a URL, decoded.
-    static func query(of url: String) -> [Self] {
+    fileprivate static func query(of url: String) -> [Self] {
         guard let mark = url.firstIndex(of: "?") else { return [] }
         return url[url.index(after: mark)...].split(separator: "&").map { item in
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-            return Self(
-                name: parts[0].removingPercentEncoding ?? parts[0],
-                value: parts.count > 1 ? parts[1].removingPercentEncoding ?? parts[1] : "")
+            let plain = parts.map { $0.removingPercentEncoding ?? $0 }
+            return Self(name: plain[0], value: plain.count > 1 ? plain[1] : "")
         }
     }
 }
@@ -113,7 +118,7 @@ extension HARArchive.PostData {
     /// The maximum length, in bytes, of a recorded body that is read from files.
     private static let fileLimit = 16 << 20
 
-    init?(_ body: HTTPBody, _ type: MediaType?, _ redaction: Redaction) {
+    fileprivate init?(_ body: HTTPBody, _ type: MediaType?, _ redaction: Redaction) {
         guard !body.isEmpty else { return nil }
         let mimeType = type?.description ?? "application/octet-stream"
         guard let data = Self.bytes(of: body, redaction) else {
@@ -121,14 +126,8 @@ extension HARArchive.PostData {
             self.init(mimeType: mimeType, text: "<\(length) bytes of \(type?.essence ?? mimeType)>")
             return
         }
-        if redaction.showsBodies, data.asText == nil {
-            self.init(mimeType: mimeType, text: data.base64EncodedString(), encoding: "base64")
-        } else {
-            self.init(
-                mimeType: mimeType,
-                text: redaction.showsBodies
-                    ? String(decoding: data, as: UTF8.self) : redaction.text(of: data, type: type))
-        }
+        let (text, encoding) = HARArchive.recorded(data, type, redaction)
+        self.init(mimeType: mimeType, text: text, encoding: encoding)
     }
 
     /// Returns the bytes of the body. A body that is not in memory is read from its files. Nil if such a body is
@@ -151,27 +150,18 @@ extension HARArchive.PostData {
 }
 
 extension HARArchive.Content {
-    init(_ response: HTTPResponse, _ redaction: Redaction) {
+    fileprivate init(_ response: HTTPResponse, _ redaction: Redaction) {
         let type = response.headers.contentType
         let mimeType = type?.description ?? "x-unknown"
         guard case .data(let data) = response.content else {
             self.init(size: 0, mimeType: mimeType, comment: "the body was delivered to a file or a stream")
             return
         }
-        let text: String?
-        var encoding: String?
-        if !redaction.showsBodies {
-            text = data.isEmpty ? nil : redaction.text(of: data, type: type)
-        } else if let plain = data.asText {
-            text = plain
-        } else {
-            text = data.base64EncodedString()
-            encoding = "base64"
-        }
+        let (text, encoding) = HARArchive.recorded(data, type, redaction)
         let isHidden = !redaction.showsBodies && !data.isEmpty
         self.init(
-            size: data.count, mimeType: mimeType, text: text, encoding: encoding,
-            comment: isHidden ? HARArchive.Content.hidden : nil)
+            size: data.count, mimeType: mimeType, text: redaction.showsBodies || isHidden ? text : nil,
+            encoding: encoding, comment: isHidden ? HARArchive.Content.hidden : nil)
     }
 
     /// The comment on a body that is not shown completely.
@@ -183,22 +173,20 @@ extension HARArchive.Timings {
     ///   - timing: The times that the engine reports.
     ///   - queued: The time that the attempt waited before its request was sent.
     ///   - total: The total duration, including the wait.
-    init(_ timing: HTTPResponse.Timing, queued: Duration?, total: Duration) {
+    fileprivate init(_ timing: HTTPResponse.Timing, queued: Duration?, total: Duration) {
         func milliseconds(_ from: Duration?, _ to: Duration?) -> Double {
-            guard let to else { return -1 }
-            return max((to - (from ?? .zero)) / .milliseconds(1), 0)
+            to.map { max(($0 - (from ?? .zero)) / .milliseconds(1), 0) } ?? -1
         }
         let carried = max(total - (queued ?? .zero), .zero)
         let connected = timing.tls ?? timing.connect ?? timing.nameLookup ?? .zero
         let firstByte = min(timing.firstByte ?? carried, carried)
         self.init(
-            blocked: queued.map { max($0 / .milliseconds(1), 0) } ?? -1, dns: milliseconds(nil, timing.nameLookup),
+            blocked: milliseconds(nil, queued), dns: milliseconds(nil, timing.nameLookup),
             connect: milliseconds(timing.nameLookup, timing.tls ?? timing.connect),
             ssl: milliseconds(timing.connect, timing.tls), send: 0,
-            wait: milliseconds(min(connected, firstByte), firstByte),
-            receive: milliseconds(firstByte, carried))
+            wait: milliseconds(min(connected, firstByte), firstByte), receive: milliseconds(firstByte, carried))
     }
 
     /// The total time by the rule of the format: TLS is part of connecting, and unknown times count as zero.
-    var sum: Double { [blocked, dns, connect, send, wait, receive].filter { $0 > 0 }.reduce(0, +) }
+    fileprivate var sum: Double { [blocked, dns, connect, send, wait, receive].reduce(0) { $0 + max($1 ?? 0, 0) } }
 }

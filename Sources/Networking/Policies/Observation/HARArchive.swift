@@ -31,22 +31,16 @@ public struct HARArchive: Codable, Sendable, Hashable {
         return try encoder.encode(self)
     }
 
+    // In the types below, a member that browsers omit is optional. A member that nothing reads is any JSON value.
+
     /// The exchanges and the program that recorded them.
     package struct Log: Codable, Sendable, Hashable {
         /// The version of the format.
-        package var version = "1.2"
+        package var version: String? = "1.2"
         /// The program that recorded the exchanges.
-        package var creator = Creator()
+        package var creator: JSONValue? = ["name": "Networking", "version": "1"]
         /// The exchanges, ordered by the time at which they began.
         package var entries: [Entry]
-    }
-
-    /// The program that recorded an archive.
-    package struct Creator: Codable, Sendable, Hashable {
-        /// The name of the program.
-        package var name = "Networking"
-        /// The version of the program.
-        package var version = "1"
     }
 
     /// One exchange: a request of an attempt, or a request that follows a redirect, and the response.
@@ -54,80 +48,36 @@ public struct HARArchive: Codable, Sendable, Hashable {
         /// The time at which the exchange began, in ISO 8601.
         package var startedDateTime: String
         /// The duration of the exchange in milliseconds.
-        package var time: Double
+        package var time: Double?
         /// The request that was sent.
         package var request: Request
         /// The response. If there was no response, its status is 0.
         package var response: Response
-        /// Empty; if the response comes from a cache, ``comment`` says so.
-        package var cache = Cache()
+        /// Empty, because nothing is recorded about caches; if the response comes from a cache, ``comment`` says so.
+        package var cache: JSONValue? = [:]
         /// The durations of the phases.
-        package var timings: Timings
+        package var timings: Timings?
         /// Additional information from the library.
         package var comment: String?
     }
 
-    /// An empty object, because nothing is recorded about caches.
-    package struct Cache: Codable, Sendable, Hashable {}
-
     /// The durations of the phases in milliseconds. -1 if a duration is not known.
     package struct Timings: Codable, Sendable, Hashable {
         /// The time that the request waited for a permit and a token.
-        package var blocked: Double
+        package var blocked: Double?
         /// The duration of the name lookup.
-        package var dns: Double
+        package var dns: Double?
         /// The duration of connecting, including the TLS handshake.
-        package var connect: Double
+        package var connect: Double?
         /// The duration of the TLS handshake.
-        package var ssl: Double
+        package var ssl: Double?
         /// The duration of sending. In recorded archives it is zero, and ``wait`` includes it, because engines do not
         /// report it separately.
-        package var send: Double
+        package var send: Double?
         /// The time of waiting for the first byte.
-        package var wait: Double
+        package var wait: Double?
         /// The time from the first byte of the response to its last byte.
-        package var receive: Double
-    }
-}
-
-// The decoding initializers below give default values to the members that browsers omit.
-extension HARArchive.Log {
-    /// Decodes the exchanges.
-    package init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        version = try members.decodeIfPresent(String.self, forKey: .version) ?? "1.2"
-        creator = (try? members.decodeIfPresent(HARArchive.Creator.self, forKey: .creator)) ?? HARArchive.Creator()
-        entries = try members.decode([HARArchive.Entry].self, forKey: .entries)
-    }
-}
-
-extension HARArchive.Entry {
-    /// Decodes an exchange.
-    package init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        startedDateTime = try members.decode(String.self, forKey: .startedDateTime)
-        time = try members.decodeIfPresent(Double.self, forKey: .time) ?? 0
-        request = try members.decode(HARArchive.Request.self, forKey: .request)
-        response = try members.decode(HARArchive.Response.self, forKey: .response)
-        timings =
-            try members.decodeIfPresent(HARArchive.Timings.self, forKey: .timings)
-            ?? HARArchive.Timings(HTTPResponse.Timing(), queued: nil, total: .zero)
-        comment = try members.decodeIfPresent(String.self, forKey: .comment)
-    }
-}
-
-extension HARArchive.Timings {
-    /// Decodes the durations.
-    package init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        func time(_ key: CodingKeys) throws -> Double { try members.decodeIfPresent(Double.self, forKey: key) ?? -1 }
-        blocked = try time(.blocked)
-        dns = try time(.dns)
-        connect = try time(.connect)
-        ssl = try time(.ssl)
-        send = try time(.send)
-        wait = try time(.wait)
-        receive = try time(.receive)
+        package var receive: Double?
     }
 }
 
