@@ -12,65 +12,30 @@ public import Foundation
 /// The path is shown, so do not put secrets into the path. A field that is marked as sensitive (`Authorization`,
 /// cookies, `isSensitive: true`) is shown by ``revealed`` only.
 public struct Redaction: Sendable {
-    /// The names whose values are shown.
-    enum Names<Name: Hashable & Sendable>: Sendable {
-        /// All names.
-        case all
-        /// Only these names.
-        case only(Set<Name>)
-
-        func contains(_ name: Name) -> Bool {
-            switch self {
-            case .all: true
-            case .only(let names): names.contains(name)
-            }
-        }
-
-        fileprivate func adding(_ names: Set<Name>) -> Names {
-            switch self {
-            case .all: .all
-            case .only(let own): .only(own.union(names))
-            }
-        }
-    }
-
-    /// The part of a body that is shown.
-    enum Bodies: Sendable {
-        /// The length and the media type of the body.
-        case hidden
-        /// For a JSON document or a form: all names, and the values whose names are in this set. For other bodies: the
-        /// length and the media type.
-        case fields(Set<String>)
-        /// The complete body.
-        case shown
-    }
-
-    /// The header fields whose values are shown.
-    var headers: Names<HTTPHeader.Name>
-    /// The query items whose values are shown.
-    var query: Names<String>
-    /// The part of bodies that is shown.
-    var bodies: Bodies
+    /// The header fields whose values are shown. Nil: all.
+    private(set) var headers: Set<HTTPHeader.Name>?
+    /// The query items whose values are shown. Nil: all.
+    private(set) var query: Set<String>?
+    /// The members of JSON bodies and forms whose values are shown, together with the names of all members. Nil: the
+    /// complete body. Empty: only the length and the media type. Other bodies are shown completely or not at all.
+    private(set) var fields: Set<String>?
     /// Whether fields that are marked as sensitive, and user and password in a URL, are shown.
-    private var showsCredentials = false
+    private let showsCredentials: Bool
 
-    /// Creates a rule from its parts.
-    init(headers: Names<HTTPHeader.Name>, query: Names<String>, bodies: Bodies) {
-        self.headers = headers
-        self.query = query
-        self.bodies = bodies
+    // The compiler's initializer would show everything by default, because nil is the default of an optional variable.
+    init(
+        headers: Set<HTTPHeader.Name>?, query: Set<String>?, fields: Set<String>?, showsCredentials: Bool = false
+    ) {
+        (self.headers, self.query, self.fields) = (headers, query, fields)
+        self.showsCredentials = showsCredentials
     }
 
     /// A rule that shows the values of harmless header fields, no query value and no body.
-    public static let standard = Redaction(headers: .only(HTTPHeader.Name.harmless), query: .only([]), bodies: .hidden)
+    public static let standard = Redaction(headers: HTTPHeader.Name.harmless, query: [], fields: [])
 
     /// A rule that shows everything, including credentials. Use it for output that only the developer who runs the
     /// program can read, and for recordings that are replayed.
-    public static let revealed: Redaction = {
-        var redaction = Redaction(headers: .all, query: .all, bodies: .shown)
-        redaction.showsCredentials = true
-        return redaction
-    }()
+    public static let revealed = Redaction(headers: nil, query: nil, fields: nil, showsCredentials: true)
 
     /// Returns a rule that shows more.
     ///
@@ -83,17 +48,9 @@ public struct Redaction: Sendable {
         headers: Set<HTTPHeader.Name> = [], query: Set<String> = [], fields: Set<String> = [], bodies: Bool = false
     ) -> Redaction {
         var redaction = self
-        redaction.headers = self.headers.adding(headers)
-        redaction.query = self.query.adding(query)
-        if bodies {
-            redaction.bodies = .shown
-        } else if !fields.isEmpty {
-            switch self.bodies {
-            case .hidden: redaction.bodies = .fields(fields)
-            case .fields(let own): redaction.bodies = .fields(own.union(fields))
-            case .shown: break
-            }
-        }
+        redaction.headers?.formUnion(headers)
+        redaction.query?.formUnion(query)
+        redaction.fields = bodies ? nil : self.fields?.union(fields)
         return redaction
     }
 
@@ -111,7 +68,7 @@ extension Redaction {
     public func value(of field: HTTPHeader) -> String {
         if field.isSensitive { return showsCredentials ? field.value : Redaction.mark }
         if Redaction.addresses.contains(field.name) { return address(field.value) }
-        return headers.contains(field.name) ? field.value : Redaction.mark
+        return headers?.contains(field.name) ?? true ? field.value : Redaction.mark
     }
 
     /// Returns a URL as text, without user, password and fragment. The text contains the names in the query and the
@@ -122,28 +79,29 @@ extension Redaction {
         guard !showsCredentials else { return text }
         let parts = text.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let base = URL.withoutSecrets(String(parts.first ?? ""))
-        return parts.count < 2 ? base : "\(base)?\(form(String(parts[1]), shown: query, mark: Redaction.urlMark))"
+        return parts.count < 2 ? base : "\(base)?\(form(String(parts[1]), shown: query))"
     }
 
     /// Returns the items of a query or a form, with their names and the allowed values.
-    private func form(_ text: String, shown: Names<String>, mark: String) -> String {
+    private func form(_ text: String, shown: Set<String>?) -> String {
         text.split(separator: "&", omittingEmptySubsequences: false).map { item in
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = parts.first.map(String.init) ?? ""
             let plain = name.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? name
             let value = parts.count > 1 ? parts[1] : ""
             // Some servers treat `;` as `&`.
-            if shown.contains(plain), !item.contains(";") { return String(item) }
+            if shown?.contains(plain) ?? true, !item.contains(";") { return String(item) }
             // An item without a value is hidden, because its only word may be a secret. Base64 padding can make such a
             // word look like a name with an empty value. A name with unusual characters may also be a secret.
             let isName = name.utf8.allSatisfy { PercentEncoding.isUnreserved($0) || "%+[]$!'()*:@/,".utf8.contains($0) }
-            return item.isEmpty
-                ? "" : value.isEmpty || value.allSatisfy { $0 == "=" } || !isName ? mark : "\(name)=\(mark)"
+            if item.isEmpty { return "" }
+            let isHidden = value.allSatisfy { $0 == "=" } || !isName
+            return isHidden ? Redaction.urlMark : "\(name)=\(Redaction.urlMark)"
         }.joined(separator: "&")
     }
 
     /// Whether complete bodies are shown.
-    var showsBodies: Bool { if case .shown = bodies { true } else { false } }
+    var showsBodies: Bool { fields == nil }
 
     /// Returns the parts of a body that the rule allows, as text. If the body is not text or is hidden, returns its
     /// length and media type.
@@ -155,32 +113,22 @@ extension Redaction {
     package func text(of body: Data, type: MediaType?, limit: Int = .max) -> String {
         guard !body.isEmpty else { return "" }
         let summary = "<\(body.count) bytes\(type.map { " of \($0.essence)" } ?? "")>"
-        switch bodies {
-        case .hidden:
-            return summary
-        case .shown:
-            guard let text = body.asText, !text.contains("\0") else { return summary }
-            return Redaction.beginning(of: text, limit)
-        case .fields(let names):
-            return redacted(body, type, names).map { Redaction.beginning(of: $0, limit) } ?? summary
-        }
+        guard let text = shown(body, type) else { return summary }
+        return text.utf8.count > limit ? String(decoding: text.utf8.prefix(limit), as: UTF8.self) + "…" : text
     }
 
-    private static func beginning(of text: String, _ limit: Int) -> String {
-        guard text.utf8.count > limit else { return text }
-        return String(decoding: text.utf8.prefix(limit), as: UTF8.self) + "…"
-    }
-
-    private func redacted(_ body: Data, _ type: MediaType?, _ names: Set<String>) -> String? {
+    /// Returns what is shown of a body. Nil: its length and media type.
+    private func shown(_ body: Data, _ type: MediaType?) -> String? {
+        guard let fields else { return body.asText.flatMap { $0.contains("\0") ? nil : $0 } }
+        guard !fields.isEmpty else { return nil }
         if type?.essence == MediaType.formURLEncoded.essence, let text = String(data: body, encoding: .utf8) {
-            return form(text, shown: .only(names), mark: Redaction.urlMark)
-        }
-        guard type?.isJSON != false, let value = try? JSONDecoder().decode(JSONValue.self, from: body) else {
-            return nil
+            return form(text, shown: fields)
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        let shown = (try? encoder.encode(value.redacted(but: names, isShown: false))) ?? Data()
+        guard type?.isJSON != false, let value = try? JSONDecoder().decode(JSONValue.self, from: body),
+            let shown = try? encoder.encode(value.redacted(but: fields, isShown: false))
+        else { return nil }
         return String(decoding: shown, as: UTF8.self)
     }
 }
@@ -191,9 +139,9 @@ extension JSONValue {
         switch self {
         case .object(let members):
             .object(
-                Dictionary(
-                    members.map { ($0.key, $0.value.redacted(but: names, isShown: names.contains($0.key))) },
-                    uniquingKeysWith: { first, _ in first }))
+                members.reduce(into: [:]) {
+                    $0[$1.key] = $1.value.redacted(but: names, isShown: names.contains($1.key))
+                })
         case .array(let elements): .array(elements.map { $0.redacted(but: names, isShown: isShown) })
         default: isShown || self == .null ? self : .string(Redaction.mark)
         }
