@@ -19,14 +19,9 @@ import Foundation
 public struct BackgroundTaskObserver<Identifier: Sendable>: RequestObserver {
     private let begin: @Sendable (_ expire: @escaping @Sendable () -> Void) -> Identifier
     private let end: @Sendable (Identifier) -> Void
-    private let running = Locked<[UUID: Running]>([:])
-
-    /// The state of a background task. The time of the task can expire before `begin` has returned its identifier.
-    private enum Running: Sendable {
-        case beginning
-        case begun(Identifier)
-        case expired
-    }
+    /// The background tasks that have not ended, by their calls. The value is nil until `begin` has returned the
+    /// identifier. The time of the task can expire before that.
+    private let running = Locked<[UUID: Identifier?]>([:])
 
     /// Creates an observer.
     ///
@@ -46,17 +41,14 @@ public struct BackgroundTaskObserver<Identifier: Sendable>: RequestObserver {
     public func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
         switch event {
         case .started:
-            running.withLock { $0[call.id] = .beginning }
+            _ = running.withLock { $0.updateValue(nil, forKey: call.id) }
             let identifier = begin { finish(call.id) }
-            let isExpired = running.withLock { running in
-                if case .beginning? = running[call.id] {
-                    running[call.id] = .begun(identifier)
-                    return false
-                }
-                running[call.id] = nil
+            let isRunning = running.withLock { running in
+                guard running.keys.contains(call.id) else { return false }  // the time has expired meanwhile
+                running[call.id] = identifier
                 return true
             }
-            if isExpired { end(identifier) }
+            if !isRunning { end(identifier) }
         case .finished:
             finish(call.id)
         default:
@@ -65,18 +57,6 @@ public struct BackgroundTaskObserver<Identifier: Sendable>: RequestObserver {
     }
 
     private func finish(_ id: UUID) {
-        let identifier = running.withLock { running -> Identifier? in
-            switch running[id] {
-            case .begun(let identifier)?:
-                running[id] = nil
-                return identifier
-            case .beginning?:
-                running[id] = .expired
-                return nil
-            case .expired?, nil:
-                return nil
-            }
-        }
-        if let identifier { end(identifier) }
+        if let identifier = running.withLock({ $0.removeValue(forKey: id) }) ?? nil { end(identifier) }
     }
 }
