@@ -10,28 +10,13 @@ package struct SessionTicket: HTTPRequest.Part {
     /// The user of the session whose token the request carries; nil if it carries none.
     private(set) var user: HTTPHeader.User?
 
-    init(of call: Call) {
-        self.call = call
-    }
-
     /// Another origin does not get the token, so its refusal is no refusal of the token.
-    package var outsideOrigin: SessionTicket? { call.map(SessionTicket.init) }
+    package var outsideOrigin: SessionTicket? { call.map { SessionTicket(call: $0) } }
 
     /// The session's id, so that a response is stored for the user of the request.
-    package var outsideCall: SessionTicket? {
-        guard user != nil else { return nil }
-        var left = self
-        (left.call, left.token) = (nil, nil)
-        return left
-    }
+    package var outsideCall: SessionTicket? { user.map { SessionTicket(user: $0) } }
 
     package var identity: [String] { user.map { [$0.id] } ?? [] }
-
-    fileprivate func carrying(_ token: Token, of user: HTTPHeader.User?) -> SessionTicket {
-        var ticket = self
-        (ticket.token, ticket.user) = (token, user)
-        return ticket
-    }
 }
 
 extension SessionTicket {
@@ -91,12 +76,10 @@ extension HTTPRequest {
     var tokenGeneration: Int? { headers.contains(.authorization) ? parts.session?.token?.generation : nil }
 
     /// Makes the request a request of a call of a session.
-    mutating func belong(to call: SessionTicket.Call) { parts[SessionTicket.self] = SessionTicket(of: call) }
+    mutating func belong(to call: SessionTicket.Call) { parts[SessionTicket.self] = SessionTicket(call: call) }
 
     /// Notes the token that the request carries.
-    mutating func carry(
-        _ token: SessionTicket.Token, of user: HTTPHeader.User?, in call: SessionTicket.Call
-    ) {
-        parts[SessionTicket.self] = SessionTicket(of: call).carrying(token, of: user)
+    mutating func carry(_ token: SessionTicket.Token, of user: HTTPHeader.User?, in call: SessionTicket.Call) {
+        parts[SessionTicket.self] = SessionTicket(call: call, token: token, user: user)
     }
 }
