@@ -97,7 +97,7 @@ extension TokenWorld {
         guard job.generation == machine.tokenGeneration else {
             return end(index) { $0.fail(job, with: CancellationError(), isRejection: false) }
         }
-        switch StoredTokenStep(for: job, finding: stored, isUnsaved: machine.isUnsaved(finding: stored), at: now) {
+        switch job.step(finding: stored, isUnsaved: machine.isUnsaved(finding: stored), at: now) {
         case .adopt(let token): succeed(index, with: token, from: .elsewhere, isKept: true)
         case .findNothing: end(index) { $0.findNothing(job) }
         case .remainOver, .logOut: rejected(index)

@@ -20,7 +20,7 @@ struct StoredTokenTests {
     ) -> StoredTokenStep {
         let job = AccessTokenMachine.Job(
             id: 1, kind: kind, token: held, generation: 0, session: held?.session ?? alice)
-        return StoredTokenStep(for: job, finding: stored, isUnsaved: isUnsaved, at: now)
+        return job.step(finding: stored, isUnsaved: isUnsaved, at: now)
     }
 
     @Test("The stored token is refreshed if it is also the token in this process")

@@ -106,32 +106,27 @@ package enum StoredTokenStep: Equatable, Sendable {
     case logOut
     /// The session is over, as before.
     case remainOver
+}
 
+extension AccessTokenMachine.Job {
+    /// Returns the next step of the job.
+    ///
     /// - Parameters:
     ///   - stored: The token in the store.
     ///   - isUnsaved: Whether the token of the job could not be saved, so that it is newer than the stored token.
-    package init(for job: AccessTokenMachine.Job, finding stored: AccessToken?, isUnsaved: Bool, at now: Date) {
-        switch job.kind {
+    package func step(finding stored: AccessToken?, isUnsaved: Bool, at now: Date) -> StoredTokenStep {
+        let isAnother = stored?.value != token?.value
+        switch kind {
         case .load:
-            self = stored.map { .adopt($0) } ?? .findNothing
+            return stored.map { .adopt($0) } ?? .findNothing
         case .look:
-            guard let stored, !isUnsaved, stored.value != job.token?.value else {
-                self = .remainOver
-                return
-            }
-            self = .adopt(stored)
+            guard let stored, !isUnsaved, isAnother else { return .remainOver }
+            return .adopt(stored)
         case .refresh:
-            guard !isUnsaved else {
-                self = .refresh(job.token)
-                return
-            }
-            guard let stored else {
-                self = job.token == nil ? .refresh(nil) : .logOut
-                return
-            }
-            let isAnother = stored.value != job.token?.value
-            let isOfUse = stored.sessionID != job.session || !stored.hasExpired(at: now)
-            self = isAnother && isOfUse ? .adopt(stored) : .refresh(stored)
+            guard !isUnsaved else { return .refresh(token) }
+            guard let stored else { return token == nil ? .refresh(nil) : .logOut }
+            let isOfUse = stored.sessionID != session || !stored.hasExpired(at: now)
+            return isAnother && isOfUse ? .adopt(stored) : .refresh(stored)
         }
     }
 }

@@ -18,7 +18,7 @@ extension AccessTokenSupervisor {
 
     private func result(of job: AccessTokenMachine.Job, in store: any AccessTokenStore) async throws -> Finding {
         let (stored, isUnsaved) = try await look(into: store, for: job)
-        switch StoredTokenStep(for: job, finding: stored, isUnsaved: isUnsaved, at: clock.date()) {
+        switch job.step(finding: stored, isUnsaved: isUnsaved, at: clock.date()) {
         case .adopt(let token): return .token(token.inSession(token.sessionID), from: .elsewhere, isKept: true)
         case .findNothing: return .nothing
         case .remainOver: throw AccessToken.Rejected(SessionEnded())
