@@ -7,9 +7,9 @@ import Foundation
 /// Several services of the same server can share one limit. A call that is cancelled leaves the queue. Requests whose
 /// ``RequestSettings/admission`` is ``RequestSettings/Admission/unlimited`` need no permit.
 public final class ConcurrencyLimit: StagedAdmissionPolicy {
-    private typealias Waiter = Settlement<Void>
+    fileprivate typealias Waiter = Settlement<Void>
 
-    private struct Host: Sendable {
+    fileprivate struct Host: Sendable {
         var active = 0
         /// The waiters by their priority.
         var lines: [HTTPRequest.Priority: WaitingLine<Waiter>] = [:]
@@ -34,17 +34,17 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
     }
 
     /// The next waiter of a host.
-    private struct Candidate: Comparable, Sendable {
-        let priority: HTTPRequest.Priority
-        let number: UInt64
-        let origin: HTTPOrigin
+    package struct Candidate: Comparable, Hashable, Sendable {
+        package let priority: HTTPRequest.Priority
+        package let number: UInt64
+        package let origin: HTTPOrigin
 
-        static func < (one: Candidate, other: Candidate) -> Bool {
+        package static func < (one: Candidate, other: Candidate) -> Bool {
             (other.priority, one.number) < (one.priority, other.number)
         }
     }
 
-    private struct State: Sendable {
+    fileprivate struct State: Sendable {
         var hosts: [HTTPOrigin: Host] = [:]
         /// The next waiters of the hosts with a free permit, and some outdated entries. Empty if ``total`` is
         /// nil.
@@ -59,7 +59,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
     let limit: Int
     /// The maximum number of requests to all hosts together that are in progress at once. Nil if it is not limited.
     let total: Int?
-    private let state = Locked(State())
+    fileprivate let state = Locked(State())
 
     /// Creates a limit.
     ///
@@ -200,10 +200,6 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         }
     }
 
-    fileprivate func number(of request: HTTPRequest) -> UInt64? {
-        request.positions?.number(in: state.id)
-    }
-
     private func origin(_ request: HTTPRequest) -> HTTPOrigin? {
         request.admission == .required ? request.origin : nil
     }
@@ -212,13 +208,6 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
 extension ConcurrencyLimit {
     /// A copy of the state of a limit, for checks.
     package struct Contents: Sendable {
-        /// A candidate for the next permit: the next waiter of a host.
-        package struct Candidate: Hashable, Sendable {
-            package let priority: HTTPRequest.Priority
-            package let number: UInt64
-            package let origin: HTTPOrigin
-        }
-
         /// The number of requests in progress, by host.
         package let active: [HTTPOrigin: Int]
         /// The numbers of the waiters, by host and priority.
@@ -230,15 +219,12 @@ extension ConcurrencyLimit {
         state.withLock { state in
             Contents(
                 active: state.hosts.mapValues(\.active),
-                lines: state.hosts.mapValues { $0.lines.mapValues(\.numbers) },
-                candidates: state.candidates.elements.map {
-                    .init(priority: $0.priority, number: $0.number, origin: $0.origin)
-                })
+                lines: state.hosts.mapValues { $0.lines.mapValues(\.numbers) }, candidates: state.candidates.elements)
         }
     }
 }
 
 extension HTTPRequest {
     /// Returns the number of the request in the queue of a limit. Nil if the request has never waited in this queue.
-    package func number(in limit: ConcurrencyLimit) -> UInt64? { limit.number(of: self) }
+    package func number(in limit: ConcurrencyLimit) -> UInt64? { positions?.number(in: limit.state.id) }
 }
