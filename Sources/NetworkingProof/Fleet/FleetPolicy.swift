@@ -37,12 +37,12 @@ struct FleetPolicy: Sendable {
         add("+ budget") { $0.hasBudget = true }
         add("+ gate") { $0.hasGate = true }
         add("+ breaker") {
-            $0.breaker = CircuitBreaker.Configuration()
+            $0.breaker = .init(failureRatio: 0.5, minimumCalls: 10, window: .seconds(10), pause: .seconds(30))
             $0.isWhole = true
         }
         // The clients make three calls in the window. The default breaker needs ten, so it opens only after retries.
         add("for 3 calls") {
-            $0.breaker = CircuitBreaker.Configuration(minimumCalls: 3)
+            $0.breaker = .init(failureRatio: 0.5, minimumCalls: 3, window: .seconds(10), pause: .seconds(30))
             $0.isWhole = false
         }
         return all

@@ -19,10 +19,7 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         /// The time for which the breaker stays open before it sends a probe.
         package let pause: Duration
 
-        package init(
-            failureRatio: Double = 0.5, minimumCalls: Int = 10, window: Duration = .seconds(10),
-            pause: Duration = .seconds(30)
-        ) {
+        package init(failureRatio: Double, minimumCalls: Int, window: Duration, pause: Duration) {
             self.failureRatio = min(max(failureRatio, 0), 1)
             self.minimumCalls = max(minimumCalls, 1)
             self.window = max(window, .milliseconds(10))
@@ -122,15 +119,10 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         let admission = permit.context as? Admission ?? Admission(isProbe: false, openings: 0)
         let now = clock.now()
         let (judgement, target) = outcome.judgement
-        guard let target, target != origin else {
-            return change(origin, at: now) {
-                $0.leave(judgement, wasProbe: admission.isProbe, admitted: admission.openings, at: now)
-            }
-        }
-        change(origin, at: now) {
-            $0.leave(.success, wasProbe: admission.isProbe, admitted: admission.openings, at: now)
-        }
-        change(target, at: now) { $0.leave(judgement, wasProbe: false, admitted: nil, at: now) }
+        let other = target == origin ? nil : target
+        let own = other == nil ? judgement : .success
+        change(origin, at: now) { $0.leave(own, wasProbe: admission.isProbe, admitted: admission.openings, at: now) }
+        if let other { change(other, at: now) { $0.leave(judgement, wasProbe: false, admitted: nil, at: now) } }
     }
 
     @discardableResult
@@ -157,12 +149,10 @@ extension AdmissionPermit.Outcome {
     fileprivate var judgement: (CircuitMachine.Judgement, ofTarget: HTTPOrigin?) {
         switch self {
         case .responded(let response):
-            return (
-                CircuitMachine.Judgement(response.status), response.redirects.isEmpty ? nil : response.request.origin
-            )
+            return (.init(response.status), response.redirects.isEmpty ? nil : response.request.origin)
         case .failed(let error):
             let error = NetworkError.wrapping(error)
-            return (CircuitMachine.Judgement(error.kind), error.redirects.isEmpty ? nil : error.request?.origin)
+            return (.init(error.kind), error.redirects.isEmpty ? nil : error.request?.origin)
         case .notSent:
             return (.neither, nil)
         }
@@ -179,8 +169,7 @@ extension CircuitMachine.Judgement {
     package init(_ kind: NetworkError.Kind) {
         let aboutTheHost: Set<NetworkError.Kind> = [
             .cannotConnect, .connectionLostBeforeHead, .connectionLostAfterHead, .connectTimedOut, .idleTimedOut,
-            .deadlineTimedOut, .tlsFailed, .truncatedBody, .malformedResponse,
-            .undecodableContent,
+            .deadlineTimedOut, .tlsFailed, .truncatedBody, .malformedResponse, .undecodableContent,
         ]
         self = aboutTheHost.contains(kind) ? .failure : .neither
     }
