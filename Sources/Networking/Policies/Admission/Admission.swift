@@ -18,18 +18,24 @@ package struct Admission: Sendable {
         _ request: HTTPRequest, for endpoint: any Endpoint, noteWait: (any AdmissionPolicy) -> Void = { _ in }
     ) async throws -> Admitted {
         guard request.admission != .refresh else { return Admitted() }
-        var entry = Entry(policies, request, endpoint)
-        while let index = try entry.enterAll() {
-            if policies[index].admissionStage == .limit {
-                try await entry.reserve(noteWait)
-            } else {
-                try await entry.wait(for: index, noteWait)
+        var entry = Entry(policies: policies, request: request, endpoint: endpoint, permits: policies.map { _ in nil })
+        do {
+            while let index = try entry.enterAll() {
+                if policies[index].admissionStage == .limit {
+                    try await entry.reserve(noteWait)
+                } else {
+                    try await entry.wait(for: index, noteWait)
+                }
             }
+        } catch {
+            policies.leave(&entry.permits, .notSent)
+            throw error
         }
         return Admitted(Admitted.Slots(policies, entry.permits))
     }
 
-    /// A request that enters policies and waits for them.
+    /// A request that enters policies and waits for them. If one of its methods throws an error, the caller returns the
+    /// permits.
     private struct Entry {
         let policies: [any AdmissionPolicy]
         var request: HTTPRequest
@@ -37,31 +43,19 @@ package struct Admission: Sendable {
         /// The permits of the policies that have been entered.
         var permits: [AdmissionPermit?]
 
-        init(_ policies: [any AdmissionPolicy], _ request: HTTPRequest, _ endpoint: any Endpoint) {
-            self.policies = policies
-            self.request = request
-            self.endpoint = endpoint
-            permits = Array(repeating: nil, count: policies.count)
-        }
-
-        /// Enters the policies that have not been entered yet, without waiting. If a policy refuses the request or
-        /// throws an error, every permit is returned to its policy.
+        /// Enters the policies that have not been entered yet, without waiting. If a policy refuses the request, every
+        /// permit is returned to its policy.
         ///
         /// - Returns: The index of the policy that refused the request; nil if all policies have been entered.
         mutating func enterAll() throws -> Int? {
-            do {
-                for index in policies.indices where permits[index] == nil {
-                    guard let permit = try policies[index].tryEnter(request, for: endpoint) else {
-                        policies.leave(&permits, .notSent)
-                        return index
-                    }
-                    permits[index] = permit
+            for index in policies.indices where permits[index] == nil {
+                guard let permit = try policies[index].tryEnter(request, for: endpoint) else {
+                    policies.leave(&permits, .notSent)
+                    return index
                 }
-                return nil
-            } catch {
-                policies.leave(&permits, .notSent)
-                throw error
+                permits[index] = permit
             }
+            return nil
         }
 
         /// Waits for one policy.
@@ -76,14 +70,9 @@ package struct Admission: Sendable {
             let limits = policies.indices.filter { policies[$0].admissionStage == .limit }
                 .sorted { policies[$0].lockOrder < policies[$1].lockOrder }
             request.keepPositions()
-            do {
-                for index in limits {
-                    permits[index] = try policies[index].tryEnter(request, for: endpoint)
-                    if permits[index] == nil { try await wait(for: index, noteWait) }
-                }
-            } catch {
-                policies.leave(&permits, .notSent)
-                throw error
+            for index in limits {
+                permits[index] = try policies[index].tryEnter(request, for: endpoint)
+                if permits[index] == nil { try await wait(for: index, noteWait) }
             }
         }
     }
@@ -121,16 +110,13 @@ package struct Admitted: ~Copyable, Sendable {
 
     /// The permits of an attempt, which are returned once.
     fileprivate final class Slots: TransferAdmission {
-        private struct Holding: Sendable {
-            /// Empty after the permits have been returned, because a stored response may retain its request's permits.
-            var policies: [any AdmissionPolicy] = []
-            var permits: [AdmissionPermit?] = []
-        }
+        private typealias Holding = (policies: [any AdmissionPolicy], permits: [AdmissionPermit?])
 
+        /// Empty after the permits have been returned, because a stored response may retain its request's permits.
         private let holding: Locked<Holding>
 
         init(_ policies: [any AdmissionPolicy], _ permits: [AdmissionPermit?]) {
-            holding = Locked(Holding(policies: policies, permits: permits))
+            holding = Locked((policies, permits))
         }
 
         package var isHeld: Bool { holding.withLock { !$0.policies.isEmpty } }
@@ -156,7 +142,7 @@ package struct Admitted: ~Copyable, Sendable {
 
         private func take() -> Holding {
             holding.withLock { holding in
-                defer { holding = Holding() }
+                defer { holding = ([], []) }
                 return holding
             }
         }

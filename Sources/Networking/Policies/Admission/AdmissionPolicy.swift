@@ -1,20 +1,12 @@
 /// The permit of a policy for one attempt. The pipeline returns the permit to the policy when the attempt is over.
 public struct AdmissionPermit: Sendable {
-    // A separate heap object keeps the permit small: every permit is copied, but few permits have a context.
-    private final class Kept: Sendable {
-        let context: any Sendable
-
-        init(_ context: any Sendable) {
-            self.context = context
-        }
-    }
-
     /// The origin of the request, for a policy that counts the requests of each origin.
     public let origin: HTTPOrigin?
-    private let kept: Kept?
+    // A separate allocation keeps the permit small: every permit is copied, but few permits have a context.
+    private let kept: CopyOnWrite<any Sendable>?
 
     /// A value of the policy, which the policy gets back with the permit.
-    public var context: (any Sendable)? { kept?.context }
+    public var context: (any Sendable)? { kept?.value }
 
     /// Creates a permit.
     ///
@@ -24,7 +16,7 @@ public struct AdmissionPermit: Sendable {
     ///   - context: A value that the policy gets back with the permit. Default: nil.
     public init(for origin: HTTPOrigin? = nil, context: (any Sendable)? = nil) {
         self.origin = origin
-        kept = context.map(Kept.init)
+        kept = context.map { CopyOnWrite($0) }
     }
 }
 
