@@ -133,7 +133,7 @@ extension RequestSettings {
 }
 
 /// The order in which a service calls its policies, independent of the order in which they are listed.
-package enum AdmissionStage: Int, Comparable, Sendable {
+package enum AdmissionStage: Comparable, Sendable {
     /// Policies that end requests which would fail: ``CircuitBreaker``.
     case breaker
     /// Policies that delay requests which the server does not accept yet: ``BackoffGate``.
@@ -145,8 +145,6 @@ package enum AdmissionStage: Int, Comparable, Sendable {
     /// The policy that waits for a token: ``TokenGate``. It gets its permit back first, so that a refresh begins before
     /// the next request is admitted.
     case token
-
-    package static func < (lhs: AdmissionStage, rhs: AdmissionStage) -> Bool { lhs.rawValue < rhs.rawValue }
 }
 
 /// How a request is admitted. It is the part of a request that belongs to the admission.
@@ -161,20 +159,14 @@ struct AdmissionOrder: HTTPRequest.Order {
     var outsideOrigin: AdmissionOrder? { self }
 
     /// Its priority.
-    var outsideCall: AdmissionOrder? {
-        var left = AdmissionOrder()
-        left.priority = priority
-        return priority == nil ? nil : left
-    }
+    var outsideCall: AdmissionOrder? { priority.map { AdmissionOrder(priority: $0) } }
 
     /// A response is the same, however its request was admitted.
     var identity: [String] { [] }
 
     func over(_ base: AdmissionOrder) -> AdmissionOrder {
-        var order = self
-        order.priority = priority ?? base.priority
-        order.admission = admission ?? base.admission
-        return order
+        AdmissionOrder(
+            priority: priority ?? base.priority, admission: admission ?? base.admission, positions: positions)
     }
 }
 
@@ -223,15 +215,14 @@ extension RequestSettings {
 
 /// The positions of a request in queues, by the identities of the queues.
 final class QueuePositions: Sendable {
-    private let numbers = Locked<[(queue: ObjectIdentifier, number: UInt64)]>([])
+    private let numbers = Locked<[ObjectIdentifier: UInt64]>([:])
 
     func number(in queue: ObjectIdentifier) -> UInt64? {
-        numbers.withLock { $0.first { $0.queue == queue }?.number }
+        numbers.withLock { $0[queue] }
     }
 
+    /// Notes the first position in a queue. Later positions in the same queue have no effect.
     func note(_ number: UInt64, in queue: ObjectIdentifier) {
-        numbers.withLock { numbers in
-            if !numbers.contains(where: { $0.queue == queue }) { numbers.append((queue, number)) }
-        }
+        numbers.withLock { $0[queue] = $0[queue] ?? number }
     }
 }

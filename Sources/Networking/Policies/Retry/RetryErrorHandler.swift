@@ -63,10 +63,7 @@ struct RetryOrder: HTTPRequest.Order {
     var identity: [String] { [] }
 
     func over(_ base: RetryOrder) -> RetryOrder {
-        var order = self
-        order.policy = policy ?? base.policy
-        order.histories.merge(base.histories) { own, _ in own }
-        return order
+        RetryOrder(policy: policy ?? base.policy, histories: histories.merging(base.histories) { own, _ in own })
     }
 }
 

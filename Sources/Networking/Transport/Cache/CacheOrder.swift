@@ -14,11 +14,7 @@ struct CacheOrder: HTTPRequest.Order {
     var outsideOrigin: CacheOrder? { self }
 
     /// Its rule.
-    var outsideCall: CacheOrder? {
-        var left = CacheOrder()
-        left.rule = rule
-        return rule == nil ? nil : left
-    }
+    var outsideCall: CacheOrder? { rule.map { CacheOrder(rule: $0) } }
 
     /// The permitted sources of the response: a call that permits only the network must not share a stored response.
     var identity: [String] {
@@ -30,10 +26,7 @@ struct CacheOrder: HTTPRequest.Order {
     }
 
     func over(_ base: CacheOrder) -> CacheOrder {
-        var order = CacheOrder()
-        order.rule = rule ?? base.rule
-        order.awaitsValidation = awaitsValidation || base.awaitsValidation
-        return order
+        CacheOrder(rule: rule ?? base.rule, awaitsValidation: awaitsValidation || base.awaitsValidation)
     }
 }
 

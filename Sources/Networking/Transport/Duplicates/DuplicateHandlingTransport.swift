@@ -169,10 +169,7 @@ struct DuplicateOrder: HTTPRequest.Order {
     var identity: [String] { [] }
 
     func over(_ base: DuplicateOrder) -> DuplicateOrder {
-        var order = self
-        order.policy = policy ?? base.policy
-        order.group = group ?? base.group
-        return order
+        DuplicateOrder(policy: policy ?? base.policy, group: group ?? base.group)
     }
 }
 
