@@ -114,6 +114,13 @@ extension NetworkError.Kind {
         self == .connectionLostBeforeHead || self == .connectionLostAfterHead
     }
 
+    /// Failures before the request is sent that may be temporary. After a redirect, an earlier request was sent.
+    static let unsentKinds: Set<Self> = [.notConnected, .cannotResolveHost, .cannotConnect, .connectTimedOut]
+    /// Failures that may be temporary.
+    static let transientKinds = unsentKinds.union([
+        .connectionLostBeforeHead, .connectionLostAfterHead, .truncatedBody, .undecodableContent, .idleTimedOut,
+    ])
+
     /// The Foundation code with the closest meaning, for `Endpoint.error(for: URLError.Code)`; nil if there is none.
     public var urlErrorCode: URLError.Code? {
         NetworkError.Kind.urlErrorCodes[self]

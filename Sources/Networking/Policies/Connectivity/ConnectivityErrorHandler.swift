@@ -53,21 +53,12 @@ public struct ConnectivityErrorHandler: ErrorHandler {
     private static let reachable = "the network can be reached"
     private var timeoutReason: String { "the network was not reachable within \(waitLimit.shortText)" }
 
-    private static let beforeSending: Set<NetworkError.Kind> = [
-        .notConnected, .cannotResolveHost, .cannotConnect, .connectTimedOut,
-    ]
-    private static let afterSending: Set<NetworkError.Kind> = [
-        .connectionLostBeforeHead, .connectionLostAfterHead, .truncatedBody, .undecodableContent,
-        .idleTimedOut,
-    ]
-
     private func shouldWait(_ failure: RequestFailure) -> Bool {
         guard let error = failure.networkError else { return false }
-        let isUnsent = Self.beforeSending.contains(error.kind) && error.redirects.isEmpty
+        let isUnsent = NetworkError.Kind.unsentKinds.contains(error.kind) && error.redirects.isEmpty
         guard isUnsent || failure.isSafeToRepeat else { return false }
-        if error.kind == .notConnected { return true }
-        return (Self.beforeSending.contains(error.kind) || Self.afterSending.contains(error.kind))
-            && !reachability.isReachable
+        return error.kind == .notConnected
+            || NetworkError.Kind.transientKinds.contains(error.kind) && !reachability.isReachable
     }
 
     /// Returns the pause before a retry: zero before the first retry, one second before the second retry, and then

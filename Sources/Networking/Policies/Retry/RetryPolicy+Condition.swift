@@ -41,7 +41,9 @@ extension RetryPolicy.Condition {
     /// status is 408, 429, 500, 502, 503 or 504.
     public static let transient = when { failure in
         guard let kind = failure.networkError?.kind else { return false }
-        guard kind == .unacceptableStatus, let status = failure.status else { return transientKinds.contains(kind) }
+        guard kind == .unacceptableStatus, let status = failure.status else {
+            return NetworkError.Kind.transientKinds.contains(kind)
+        }
         return transientStatuses.contains(status)
     }
 
@@ -90,10 +92,5 @@ extension RetryPolicy.Condition {
 
     private static let transientStatuses: Set<HTTPStatus> = [
         .requestTimeout, .tooManyRequests, .internalServerError, .badGateway, .serviceUnavailable, .gatewayTimeout,
-    ]
-
-    private static let transientKinds: Set<NetworkError.Kind> = [
-        .notConnected, .cannotResolveHost, .cannotConnect, .connectionLostBeforeHead, .connectionLostAfterHead,
-        .truncatedBody, .undecodableContent, .connectTimedOut, .idleTimedOut,
     ]
 }
