@@ -19,15 +19,12 @@ extension RetryPolicy {
             case retry(after: Duration? = nil, with: HTTPRequest? = nil)
         }
 
-        private let judge: @Sendable (RequestFailure) async -> Verdict
+        /// Returns the verdict about a failed attempt.
+        let judge: @Sendable (RequestFailure) async -> Verdict
 
         /// Creates a condition from a closure.
         public init(_ judge: @escaping @Sendable (RequestFailure) async -> Verdict) {
             self.judge = judge
-        }
-
-        func verdict(on failure: RequestFailure) async -> Verdict {
-            await judge(failure)
         }
 
         private static func when(_ isRetried: @escaping @Sendable (RequestFailure) -> Bool) -> RetryPolicy.Condition {
@@ -82,7 +79,7 @@ extension RetryPolicy.Condition {
     public static func first(of conditions: RetryPolicy.Condition...) -> RetryPolicy.Condition {
         RetryPolicy.Condition { failure in
             for condition in conditions {
-                let verdict = await condition.verdict(on: failure)
+                let verdict = await condition.judge(failure)
                 if case .no = verdict { continue }
                 return verdict
             }

@@ -79,7 +79,7 @@ public struct RetryPolicy: Sendable {
     package func judge(
         _ failure: RequestFailure, after history: History, using random: RandomSource
     ) async -> Judgement {
-        guard case .retry(let delay, let replacement) = await condition.verdict(on: failure) else {
+        guard case .retry(let delay, let replacement) = await condition.judge(failure) else {
             return .no(because: "the policy does not cover this failure")
         }
         guard retries > 0 else { return .no(because: "the policy allows no retries") }
@@ -106,7 +106,6 @@ public struct RetryPolicy: Sendable {
             let longest = min(max((history.lastDelay ?? first) * 3, first), max(backoff.limit, first))
             own = .random(in: first...longest, using: &random)
         }
-        guard let asked else { return own }
-        return max(own, min(asked, longestRetryAfter))
+        return asked.map { max(own, min($0, longestRetryAfter)) } ?? own
     }
 }
