@@ -84,25 +84,20 @@ extension GeneralRequestError: RedactedReflectable {
 
 extension GeneralRequestError: LocalizedError {
     /// The description of the failure for the user.
-    public var errorDescription: String? {
-        switch code {
-        case .noInternetConnection: "There is no internet connection."
-        case .cannotConnect: "The server cannot be reached."
-        case .timedOut: "The request took too long."
-        case .noAuth: "You are not logged in."
-        case .forbidden: "Access is denied."
-        case .notFound: "Nothing was found."
-        case .cancelled: "The request was cancelled."
-        }
-    }
+    public var errorDescription: String? { texts.description }
 
     /// The action that the user can take. Nil if there is none.
-    public var recoverySuggestion: String? {
+    public var recoverySuggestion: String? { texts.suggestion }
+
+    private var texts: (description: String, suggestion: String?) {
         switch code {
-        case .noInternetConnection: "Connect to a network and try again."
-        case .cannotConnect, .timedOut: "Try again later."
-        case .noAuth: "Log in and try again."
-        case .forbidden, .notFound, .cancelled: nil
+        case .noInternetConnection: ("There is no internet connection.", "Connect to a network and try again.")
+        case .cannotConnect: ("The server cannot be reached.", "Try again later.")
+        case .timedOut: ("The request took too long.", "Try again later.")
+        case .noAuth: ("You are not logged in.", "Log in and try again.")
+        case .forbidden: ("Access is denied.", nil)
+        case .notFound: ("Nothing was found.", nil)
+        case .cancelled: ("The request was cancelled.", nil)
         }
     }
 }
