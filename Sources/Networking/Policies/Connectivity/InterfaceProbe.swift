@@ -25,7 +25,7 @@ extension ReachabilityService {
         /// The status after a host was reached: the status of the interfaces, or
         /// ``ReachabilityStatus/Interface/ethernetOrWiFi`` if no usable interface is found.
         static var reachableStatus: ReachabilityStatus {
-            let interfaces = ReachabilityService.InterfaceProbe().quickStatus()
+            let interfaces = InterfaceProbe().quickStatus()
             return interfaces.isReachable ? interfaces : .reachable(.ethernetOrWiFi)
         }
 
@@ -34,18 +34,9 @@ extension ReachabilityService {
             var list: UnsafeMutablePointer<ifaddrs>?
             guard getifaddrs(&list) == 0 else { return .unknown }
             defer { freeifaddrs(list) }
-            var names: [String] = []
-            var next = list
-            while let entry = next {
-                if isUsable(entry.pointee) { names.append(String(cString: entry.pointee.ifa_name)) }
-                next = entry.pointee.ifa_next
-            }
-            #if os(Linux)
-                return ReachabilityService.InterfaceProbe.status(
-                    ofInterfacesNamed: names, leadingFirst: RoutingTable.current.defaultInterfaces)
-            #else
-                return ReachabilityService.InterfaceProbe.status(ofInterfacesNamed: names)
-            #endif
+            let entries = list.map { first in Array(sequence(first: first) { $0.pointee.ifa_next }) } ?? []
+            let names = entries.filter { isUsable($0.pointee) }.map { String(cString: $0.pointee.ifa_name) }
+            return Self.status(ofInterfacesNamed: names, leadingFirst: RoutingTable.current.defaultInterfaces)
         }
 
         /// Returns the status for interfaces that are up and have an address. The first interface with a default route
@@ -93,16 +84,14 @@ struct RoutingTable {
     /// The interfaces with a default route. The preferred interface is first.
     let defaultInterfaces: [String]
 
-    #if os(Linux)
-        /// The routing tables of the calling thread's network namespace. In a container, this namespace can differ from
-        /// the namespace in which the process began.
-        static var current: RoutingTable {
-            func table(_ name: String) -> String {
-                (try? String(contentsOfFile: "/proc/thread-self/net/\(name)", encoding: .utf8)) ?? ""
-            }
-            return RoutingTable(ipv4: table("route"), ipv6: table("ipv6_route"))
+    /// The routing tables of the calling thread's network namespace. In a container, this namespace can differ from the
+    /// namespace in which the process began. Empty on other systems than Linux.
+    static var current: RoutingTable {
+        func table(_ name: String) -> String {
+            (try? String(contentsOfFile: "/proc/thread-self/net/\(name)", encoding: .utf8)) ?? ""
         }
-    #endif
+        return RoutingTable(ipv4: table("route"), ipv6: table("ipv6_route"))
+    }
 
     /// Parses the tables of Linux.
     ///

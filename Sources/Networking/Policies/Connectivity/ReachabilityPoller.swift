@@ -8,11 +8,10 @@ final class ReachabilityPoller: Sendable {
     }
 
     private let state = Locked(State())
-    private let task = Locked<Task<Void, Never>?>(nil)
+    private let task: Task<Void, Never>
 
     init(_ checker: ReachabilityChecker, interval: Duration, whileDown: Duration, clock: NetworkClock) {
-        let state = state
-        let polling = Task.detached {
+        task = Task.detached { [state] in
             while !Task.isCancelled {
                 state.withLock { $0.isCheckRequested = false }
                 guard let found = try? await checker.look() else { return }
@@ -29,7 +28,6 @@ final class ReachabilityPoller: Sendable {
                 do { try await pause.value() } catch { return }
             }
         }
-        task.withLock { $0 = polling }
     }
 
     /// Starts the next check at once.
@@ -42,7 +40,7 @@ final class ReachabilityPoller: Sendable {
     }
 
     func cancel() {
-        task.withLock { $0 }?.cancel()
+        task.cancel()
     }
 }
 

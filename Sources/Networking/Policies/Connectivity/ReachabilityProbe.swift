@@ -88,13 +88,8 @@ extension ReachabilityService {
                 let response = try await transport.send(request, delivering: .streamed)
                 return isFromPortal(response.status)
                     ? .captivePortal : ReachabilityService.InterfaceProbe.reachableStatus
-            } catch let error as NetworkError {
-                switch error.kind {
-                case .tlsUntrusted: return .captivePortal
-                default: return .notReachable
-                }
             } catch {
-                return .notReachable
+                return (error as? NetworkError)?.kind == .tlsUntrusted ? .captivePortal : .notReachable
             }
         }
 
@@ -145,14 +140,9 @@ extension ReachabilityService {
                 hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
             #endif
             var list: UnsafeMutablePointer<addrinfo>?
-            guard getaddrinfo(host, "\(port)", &hints, &list) == 0 else { return false }
-            defer { freeaddrinfo(list) }
-            var next = list
-            while let entry = next {
-                if connects(to: entry.pointee) { return true }
-                next = entry.pointee.ai_next
-            }
-            return false
+            guard getaddrinfo(host, "\(port)", &hints, &list) == 0, let first = list else { return false }
+            defer { freeaddrinfo(first) }
+            return sequence(first: first) { $0.pointee.ai_next }.contains { connects(to: $0.pointee) }
         }
 
         private func connects(to address: addrinfo) -> Bool {
