@@ -141,9 +141,7 @@ public struct AccessTokenFile: AccessTokenStore {
     }
 
     /// Waits for the lease and holds it while the operation runs.
-    public func exclusively<Value: Sendable>(
-        _ operation: ExclusiveOperation<Value>
-    ) async throws -> Value {
+    public func exclusively<Value: Sendable>(_ operation: ExclusiveOperation<Value>) async throws -> Value {
         try await lease.hold(operation)
     }
 
@@ -161,9 +159,7 @@ public struct AccessTokenFile: AccessTokenStore {
         }
     }
 
-    private func fault(
-        _ code: CocoaError.Code, at path: String? = nil, _ error: (any Error)? = nil
-    ) -> CocoaError {
+    private func fault(_ code: CocoaError.Code, at path: String? = nil, _ error: (any Error)? = nil) -> CocoaError {
         var information: [String: Any] = [NSFilePathErrorKey: path ?? url.path]
         information[NSUnderlyingErrorKey] = error
         return CocoaError(code, userInfo: information)

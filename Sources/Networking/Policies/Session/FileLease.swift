@@ -120,11 +120,9 @@ enum OwnedFile {
         let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw FileLock.fault(new) }
         do {
-            do {
-                guard write(bytes, to: file), synchronizeFile(file) else { throw FileLock.fault(new) }
-            } catch {
-                close(file)
-                throw error
+            guard write(bytes, to: file), synchronizeFile(file) else {
+                defer { close(file) }  // after the error is read from `errno`
+                throw FileLock.fault(new)
             }
             guard close(file) == 0, rename(new, path) == 0 else { throw FileLock.fault(path) }
         } catch {

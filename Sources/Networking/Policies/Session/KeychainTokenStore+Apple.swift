@@ -70,7 +70,7 @@
             let status = SecItemCopyMatching(query(more), &found)
             guard status != errSecItemNotFound else { return nil }
             try check(status)
-            guard let data = found as? Data else { throw KeychainTokenStore.error(errSecDecode) }
+            guard let data = found as? Data else { throw fault(errSecDecode) }
             return try JSONDecoder().decode(AccessToken.self, from: data)
         }
 
@@ -104,20 +104,15 @@
         }
 
         /// Runs the operation while this process holds the lease. If there is no lease, runs the operation at once.
-        public func exclusively<Value: Sendable>(
-            _ operation: ExclusiveOperation<Value>
-        ) async throws -> Value {
+        public func exclusively<Value: Sendable>(_ operation: ExclusiveOperation<Value>) async throws -> Value {
             guard let lease else { return try await operation() }
             return try await lease.hold(operation)
         }
 
         private func check(_ status: OSStatus) throws {
-            guard status != errSecSuccess else { return }
-            throw KeychainTokenStore.error(status)
+            if status != errSecSuccess { throw fault(status) }
         }
 
-        private static func error(_ status: OSStatus) -> NSError {
-            NSError(domain: NSOSStatusErrorDomain, code: Int(status))
-        }
+        private func fault(_ status: OSStatus) -> NSError { NSError(domain: NSOSStatusErrorDomain, code: Int(status)) }
     }
 #endif
