@@ -193,9 +193,7 @@ package struct AccessTokenMachine: Sendable {
     }
 
     /// Adds a request whose token the server refused. The request waits for the refresh that the refusal started.
-    package mutating func wait(
-        _ waiter: Waiter, forRefreshOfGeneration carried: Int, of member: UUID
-    ) -> [Effect] {
+    package mutating func wait(_ waiter: Waiter, forRefreshOfGeneration carried: Int, of member: UUID) -> [Effect] {
         guard member == session else { return [.fail(waiter, SessionEnded())] }
         if carried < tokenGeneration, token != nil { return [.release(waiter, tokenOrigin)] }
         guard carried == generation, refresh != nil else {
@@ -232,9 +230,7 @@ package struct AccessTokenMachine: Sendable {
         var kind = over == nil ? Job.Kind.refresh : .look
         if case .unread = storage { kind = .load }
         refresh = Refresh(id: refreshCount, kind: kind)
-        return [
-            .start(Job(id: refreshCount, kind: kind, token: token, generation: tokenGeneration, session: session))
-        ]
+        return [.start(Job(id: refreshCount, kind: kind, token: token, generation: tokenGeneration, session: session))]
     }
 
     /// Rule 5: returns whether the token has expired or is about to expire. A token is about to expire in the last 30

@@ -40,9 +40,7 @@ extension AccessTokenSupervisor {
     }
 
     /// Changes the state of a call in the session.
-    func change<Value: Sendable>(
-        _ call: SessionTicket.Call, _ change: (inout SessionTicket.Member) -> Value
-    ) -> Value {
+    func change<Value: Sendable>(_ call: SessionTicket.Call, _ change: (inout SessionTicket.Member) -> Value) -> Value {
         state.withLock { _ in change(&call.member) }
     }
 
@@ -119,37 +117,35 @@ protocol AccessTokenPart: Sendable {
     var supervisor: AccessTokenSupervisor { get }
 }
 
-extension TokenGate: AccessTokenPart {}
-extension TokenRequestAdapter: AccessTokenPart {}
-extension UnauthorizedErrorHandler: AccessTokenPart {}
-
 // Runs the machine and performs its effects.
 extension AccessTokenSupervisor {
     /// Handles one event under the lock, and performs its effects outside of the lock.
     func run(_ event: (inout AccessTokenMachine, Date) -> [AccessTokenMachine.Effect]) {
+        handle { event(&$0.machine, $1) }
+    }
+
+    private func handle(_ event: (inout State, Date) -> [AccessTokenMachine.Effect]) {
         let now = clock.date()
-        perform(
-            state.withLock { state in
-                let effects = event(&state.machine, now)
-                enqueueAnnouncements(effects)
-                return effects
-            })
+        let effects = state.withLock { state in
+            let effects = event(&state, now)
+            // Under the lock, so that events are reported in the order in which they occurred.
+            for case .announce(let event) in effects { events.enqueue(event) }
+            return effects
+        }
+        perform(effects)
     }
 
     func wait(
         _ event: (inout AccessTokenMachine, AccessTokenMachine.Waiter, Date) -> [AccessTokenMachine.Effect]
     ) async throws -> AccessTokenMachine.Origin {
-        let now = clock.date()
         let turn = Settlement<AccessTokenMachine.Origin>()
-        let (waiter, effects) = state.withLock { state in
-            let waiter = state.nextWaiter
+        var waiter: AccessTokenMachine.Waiter = 0
+        handle { state, now in
+            waiter = state.nextWaiter
             state.nextWaiter += 1
             state.waiters[waiter] = turn
-            let effects = event(&state.machine, waiter, now)
-            enqueueAnnouncements(effects)
-            return (waiter, effects)
+            return event(&state.machine, waiter, now)
         }
-        perform(effects)
         do {
             return try await turn.value()
         } catch {
@@ -172,11 +168,6 @@ extension AccessTokenSupervisor {
             case .keep: keep()
             }
         }
-    }
-
-    /// Called under the lock, so that events are reported in the order in which they occurred.
-    private func enqueueAnnouncements(_ effects: [AccessTokenMachine.Effect]) {
-        for case .announce(let event) in effects { events.enqueue(event) }
     }
 
     private func turn(of waiter: AccessTokenMachine.Waiter) -> Settlement<AccessTokenMachine.Origin>? {

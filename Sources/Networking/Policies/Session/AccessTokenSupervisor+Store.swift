@@ -58,9 +58,7 @@ extension AccessTokenSupervisor {
         }
         do {
             return try await writing.withLock { try await save(new, over: [stored, old], of: job, in: store) }
-        } catch let error as AccessToken.Rejected {
-            throw error
-        } catch let error as Superseded {
+        } catch  where error is AccessToken.Rejected || error is Superseded {
             throw error
         } catch {
             // The server has issued the token, so the token is used even if it could not be saved.
@@ -77,7 +75,7 @@ extension AccessTokenSupervisor {
         var later: AccessToken?
         while true {
             later = try await store.load()
-            guard generation == job.generation else { throw Superseded() }
+            guard state.withLock({ $0.machine.tokenGeneration }) == job.generation else { throw Superseded() }
             guard known.contains(later) else { break }
             if try await store.save(new, replacing: later) { return .token(new, from: .refresh, isKept: true) }
         }
@@ -101,9 +99,6 @@ extension AccessTokenSupervisor {
         return isUnsaved
     }
 
-    /// The generation of the current token.
-    private var generation: Int { state.withLock { $0.machine.tokenGeneration } }
-
     /// Updates the store. Only one task at a time calls this method. The method always reads the store first, and then
     /// determines what to write. A write that was determined earlier could overwrite a change that was made in the
     /// meantime.
@@ -111,12 +106,11 @@ extension AccessTokenSupervisor {
     /// - Returns: The token in the store after the update.
     private func update(_ store: any AccessTokenStore) async throws -> AccessToken? {
         while true {
-            let stored = try await store.load()
+            var stored = try await store.load()
             guard let (generation, change) = unsaved else { return stored }
             if case .write(let token) = change.step(finding: stored) {
                 guard try await store.save(token, replacing: stored) else { continue }
-                state.withLock { $0.machine.noteKept(generation: generation) }
-                return token
+                stored = token
             }
             state.withLock { $0.machine.noteKept(generation: generation) }
             return stored

@@ -56,11 +56,7 @@ public final class AccessTokenSupervisor: Sendable {
         /// Whether another process may have changed the store since it was last read.
         var isReadPostponed = false
         /// The session to which a request has belonged last, and the user that its requests share.
-        private var known: (session: UUID, user: HTTPHeader.User)?
-
-        init(machine: AccessTokenMachine) {
-            self.machine = machine
-        }
+        private(set) var known: (session: UUID, user: HTTPHeader.User)?
 
         /// The user of the current session. Nil if there is no token, and if the token comes from a store that does not
         /// keep the ids of sessions, because the tokens of several users then have the same id.
@@ -134,11 +130,10 @@ public final class AccessTokenSupervisor: Sendable {
         self.refreshTimeout = refreshTimeout
         self.clock = clock
         let session = token?.session ?? UUID()
-        state = Locked(
-            State(
-                machine: AccessTokenMachine(
-                    token: token?.inSession(session), session: session, storage: store == nil ? .none : .unread,
-                    at: clock.date())))
+        let machine = AccessTokenMachine(
+            token: token?.inSession(session), session: session, storage: store == nil ? .none : .unread,
+            at: clock.date())
+        state = Locked(State(machine: machine))
     }
 
     deinit { watching.withLock { $0 }?.cancel() }

@@ -4,7 +4,7 @@
 /// The adapter reads the token before each attempt, so that a retry carries the current token. If there is no token,
 /// the adapter sets no field. The adapter adds no token to the requests of a refresh. Only requests to the origin of
 /// the service's environment, and to the origins that the supervisor lists, get the token.
-public struct TokenRequestAdapter: SynchronousRequestAdapter, FieldAdapter {
+public struct TokenRequestAdapter: SynchronousRequestAdapter, FieldAdapter, AccessTokenPart {
     let supervisor: AccessTokenSupervisor
 
     /// Creates an adapter. The property `supervisor.adapter` returns the same adapter.
@@ -25,12 +25,8 @@ public struct TokenRequestAdapter: SynchronousRequestAdapter, FieldAdapter {
 /// also starts a refresh if the token is about to expire.
 ///
 /// The gate receives each refusal before the permit of the refused request is released.
-struct TokenGate: StagedAdmissionPolicy {
+struct TokenGate: StagedAdmissionPolicy, AccessTokenPart {
     let supervisor: AccessTokenSupervisor
-
-    init(supervisor: AccessTokenSupervisor) {
-        self.supervisor = supervisor
-    }
 
     var stage: AdmissionStage { .token }
 
@@ -56,9 +52,7 @@ struct TokenGate: StagedAdmissionPolicy {
             _ = try? await supervisor.load()  // if the token cannot be read or refreshed, the cache may still be used
             return AdmissionPermit()
         }
-        do { try await supervisor.waitToPass(of: call) } catch let interruption as Interruption {
-            throw interruption
-        } catch {
+        do { try await supervisor.waitToPass(of: call) } catch  where !(error is Interruption) {
             throw NetworkError.noToken(because: error, request)
         }
         return AdmissionPermit()

@@ -8,7 +8,7 @@ import Foundation
 /// the refresh fails, the error of the refused response is passed on, with the error of the refresh as its underlying
 /// error. The handler handles only requests that carry a token of the supervisor's ``TokenRequestAdapter`` and that
 /// were not redirected to another origin.
-public struct UnauthorizedErrorHandler: ErrorHandler {
+public struct UnauthorizedErrorHandler: ErrorHandler, AccessTokenPart {
     let supervisor: AccessTokenSupervisor
 
     /// Creates a handler. The property `supervisor.handler` returns the same handler.
