@@ -99,10 +99,9 @@ extension TraceContext {
 
         /// Sets the fields.
         public func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) {
-            guard includesOtherOrigins || !request.isForeign, !request.headers.contains(.traceparent) else {
-                return
-            }
-            guard let context = span(of: TraceContext.current) else { return }
+            guard includesOtherOrigins || !request.isForeign, !request.headers.contains(.traceparent),
+                let context = span(of: TraceContext.current)
+            else { return }
             request.headers[.traceparent] = context.traceparent
             request.headers[.tracestate] = context.state
         }

@@ -56,10 +56,9 @@ public final class BackoffGate: StagedAdmissionPolicy {
 
     /// Closes the gate if the host requests a pause.
     public func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
-        guard let response = outcome.response, let asked = timeAsked(by: response),
-            let origin = response.request.origin
+        guard let response = outcome.response, let origin = response.request.origin,
+            let asked = timeAsked(by: response), min(asked, longest) > .zero
         else { return }
-        guard min(asked, longest) > .zero else { return }
         let now = clock.now()
         let wait = closed.withLock { closed in
             closed.makeRoom(for: origin) { $0.wait(at: now) != nil }
@@ -72,12 +71,9 @@ public final class BackoffGate: StagedAdmissionPolicy {
     var knownOrigins: Int { closed.withLock { $0.count } }
 
     private func timeAsked(by response: HTTPResponse) -> Duration? {
-        if response.status == .tooManyRequests || response.status == .serviceUnavailable,
-            let asked = response.headers.retryDelay(from: clock.date())
-        {
-            return asked
-        }
-        return response.headers.rateLimit.flatMap { $0.remaining <= 0 ? $0.reset : nil }
+        let isRefused = response.status == .tooManyRequests || response.status == .serviceUnavailable
+        let asked = isRefused ? response.headers.retryDelay(from: clock.date()) : nil
+        return asked ?? response.headers.rateLimit.flatMap { $0.remaining <= 0 ? $0.reset : nil }
     }
 
     /// Returns the time at which the gate opens for the request. Nil if the gate is open.

@@ -4,10 +4,8 @@ extension CallReport: RedactedReflectable {
     /// One line: `GET api.example.com/users/7: 200 OK in 0.4 s, 2 attempts`. It contains no query, credentials or body.
     var redactedDescription: String {
         let subject = request?.description ?? endpoint.map { $0.urlTemplate } ?? "a call"
-        let outcome =
-            status.map(\.description) ?? (error as? NetworkError ?? attempts.last?.error as? NetworkError)?.kind
-            .description
-            ?? error.map { "\(type(of: $0))" } ?? "completed"
+        let known = error as? NetworkError ?? attempts.last?.error as? NetworkError
+        let outcome = status?.description ?? known?.kind.description ?? error.map { "\(type(of: $0))" } ?? "completed"
         let count = attempts.count
         let fault = status == nil ? nil : attempts.last?.fault
         return "\(subject): \(outcome)\(fault.map { ", \($0)," } ?? "") in \(duration.shortText)"

@@ -4,9 +4,7 @@
     extension LogObserver {
         /// Creates an observer that writes each line at its level to the system's log. The lines are public in the log:
         /// they contain only what the redaction shows.
-        public init(
-            logger: Logger, level: Level = .info, bodyLimit: Int = 1_024, redaction: Redaction = .standard
-        ) {
+        public init(logger: Logger, level: Level = .info, bodyLimit: Int = 1_024, redaction: Redaction = .standard) {
             self.init(level: level, bodyLimit: bodyLimit, redaction: redaction) { line in
                 switch line.level {
                 case .debug: logger.debug("\(line.description, privacy: .public)")

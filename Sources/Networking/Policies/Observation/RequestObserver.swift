@@ -90,9 +90,7 @@ public final class RequestObservers: Sendable {
     }
 
     /// Calls a closure once at the end of each call, after its retries and after the callbacks of its task.
-    public func onFinish(
-        _ handler: @escaping @Sendable (RequestEvent.Call, CallReport) -> Void
-    ) -> ObservationToken {
+    public func onFinish(_ handler: @escaping @Sendable (RequestEvent.Call, CallReport) -> Void) -> ObservationToken {
         register(FinishObserver(handler: handler))
     }
 
