@@ -58,10 +58,9 @@ private struct BodyArguments {
         let body = request.body
         guard !body.isEmpty else {
             // With this argument, curl sends `Content-Length: 0`, as the library does.
-            if [.post, .put, .patch].contains(request.method) {
-                argument = "--data-raw ''"
-                if !request.allHeaders.contains(.contentType) { argument = "--header 'Content-Type:' --data-raw ''" }
-            }
+            guard [.post, .put, .patch].contains(request.method) else { return }
+            let noType = request.allHeaders.contains(.contentType) ? "" : "--header 'Content-Type:' "
+            argument = noType + "--data-raw ''"
             return
         }
         guard redaction.showsBodies else {
@@ -74,7 +73,8 @@ private struct BodyArguments {
         argument = "--data-binary @-"
         switch pieces.first {
         case .data(let data) where pieces.count == 1:
-            guard let text = ShellText.text(data), data.count < Self.argumentLimit else { break }
+            // A word of a shell cannot contain NUL.
+            guard let text = data.asText, !data.contains(0), data.count < Self.argumentLimit else { break }
             argument = "--data-raw \(ShellText.quoted(text))"
             return
         case .file(let url) where pieces.count == 1 && !url.path.contains(";"):
@@ -91,12 +91,6 @@ enum ShellText {
     /// Returns a text as one quoted word.
     static func quoted(_ text: String) -> String {
         "'\(text.replacingOccurrences(of: "'", with: "'\\''"))'"
-    }
-
-    /// Returns bytes as text. Returns nil if a word of a shell cannot contain them.
-    static func text(_ data: Data) -> String? {
-        guard !data.contains(0) else { return nil }
-        return data.asText
     }
 
     /// Returns a command that writes pieces one after another. Returns nil if all bytes come from standard input.
