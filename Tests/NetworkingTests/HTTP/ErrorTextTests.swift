@@ -101,7 +101,7 @@ struct ErrorTextTests {
         let error = try #require(await error(StubResponse(.conflict, headers: ["A": "b"], body: Data("text".utf8))))
         #expect(error.status == .conflict && error.response?.headers["a"] == "b")
         #expect(error.response?.data == Data("text".utf8) && error.response?.url.path == "/v1/users/7")
-        #expect(error.response?.message == "Conflict" && error.request?.method == .get)
+        #expect(error.response?.status.reasonPhrase == "Conflict" && error.request?.method == .get)
     }
 
     @Test(

@@ -160,8 +160,6 @@ extension HTTPHeader.Name {
     static let origin = HTTPHeader.Name("Origin")
     /// `Pragma`.
     static let pragma = HTTPHeader.Name("Pragma")
-    /// `Prefer`.
-    static let prefer = HTTPHeader.Name("Prefer")
     /// `Proxy-Authorization`.
     public static let proxyAuthorization = HTTPHeader.Name("Proxy-Authorization")
     /// `Range`.
@@ -186,8 +184,6 @@ extension HTTPHeader.Name {
     public static let vary = HTTPHeader.Name("Vary")
     /// `WWW-Authenticate`.
     public static let wwwAuthenticate = HTTPHeader.Name("WWW-Authenticate")
-    /// `X-Correlation-ID`.
-    static let xCorrelationID = HTTPHeader.Name("X-Correlation-ID")
     /// `X-Request-ID`.
     public static let xRequestID = HTTPHeader.Name("X-Request-ID")
 }

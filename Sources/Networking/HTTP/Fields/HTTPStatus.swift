@@ -45,10 +45,6 @@ extension HTTPStatus {
     public static let `continue` = HTTPStatus(100)
     /// 101 Switching Protocols.
     public static let switchingProtocols = HTTPStatus(101)
-    /// 102 Processing.
-    static let processing = HTTPStatus(102)
-    /// 103 Early Hints.
-    static let earlyHints = HTTPStatus(103)
     /// 200 OK.
     public static let ok = HTTPStatus(200)
     /// 201 Created.
@@ -109,14 +105,10 @@ extension HTTPStatus {
     public static let locked = HTTPStatus(423)
     /// 425 Too Early.
     public static let tooEarly = HTTPStatus(425)
-    /// 426 Upgrade Required.
-    static let upgradeRequired = HTTPStatus(426)
     /// 428 Precondition Required.
     public static let preconditionRequired = HTTPStatus(428)
     /// 429 Too Many Requests.
     public static let tooManyRequests = HTTPStatus(429)
-    /// 431 Request Header Fields Too Large.
-    static let requestHeaderFieldsTooLarge = HTTPStatus(431)
     /// 451 Unavailable For Legal Reasons.
     public static let unavailableForLegalReasons = HTTPStatus(451)
     /// 500 Internal Server Error.
@@ -131,7 +123,6 @@ extension HTTPStatus {
     public static let gatewayTimeout = HTTPStatus(504)
     /// 511 Network Authentication Required.
     static let networkAuthenticationRequired = HTTPStatus(511)
-
 }
 
 extension HTTPStatus {
@@ -139,84 +130,26 @@ extension HTTPStatus {
     public var reasonPhrase: String { HTTPStatus.reasonPhrases[code] ?? "" }
 
     private static let reasonPhrases: [Int: String] = [
-        100: "Continue",
-        101: "Switching Protocols",
-        102: "Processing",
-        103: "Early Hints",
-        200: "OK",
-        201: "Created",
-        202: "Accepted",
-        203: "Non-Authoritative Information",
-        204: "No Content",
-        205: "Reset Content",
-        206: "Partial Content",
-        207: "Multi-Status",
-        208: "Already Reported",
-        226: "IM Used",
-        300: "Multiple Choices",
-        301: "Moved Permanently",
-        302: "Found",
-        303: "See Other",
-        304: "Not Modified",
-        305: "Use Proxy",
-        306: "Switch Proxy",
-        307: "Temporary Redirect",
-        308: "Permanent Redirect",
-        400: "Bad Request",
-        401: "Unauthorized",
-        402: "Payment Required",
-        403: "Forbidden",
-        404: "Not Found",
-        405: "Method Not Allowed",
-        406: "Not Acceptable",
-        407: "Proxy Authentication Required",
-        408: "Request Timeout",
-        409: "Conflict",
-        410: "Gone",
-        411: "Length Required",
-        412: "Precondition Failed",
-        413: "Content Too Large",
-        414: "URI Too Long",
-        415: "Unsupported Media Type",
-        416: "Range Not Satisfiable",
-        417: "Expectation Failed",
-        418: "I'm a Teapot",
-        421: "Misdirected Request",
-        422: "Unprocessable Content",
-        423: "Locked",
-        424: "Failed Dependency",
-        425: "Too Early",
-        426: "Upgrade Required",
-        428: "Precondition Required",
-        429: "Too Many Requests",
-        431: "Request Header Fields Too Large",
-        451: "Unavailable For Legal Reasons",
-        500: "Internal Server Error",
-        501: "Not Implemented",
-        502: "Bad Gateway",
-        503: "Service Unavailable",
-        504: "Gateway Timeout",
-        505: "HTTP Version Not Supported",
-        506: "Variant Also Negotiates",
-        507: "Insufficient Storage",
-        508: "Loop Detected",
-        510: "Not Extended",
-        511: "Network Authentication Required",
-        419: "Authentication Timeout",
-        420: "Method Failure",
-        444: "No Response",
-        494: "Request Header Too Large",
-        495: "Certificate Error",
-        496: "No Certificate",
-        497: "HTTP to HTTPS",
-        499: "Client Closed Request",
-        509: "Bandwidth Limit Exceeded",
-        520: "Web Server Returned an Unknown Error",
-        521: "Web Server Is Down",
-        522: "Connection Timed Out",
-        523: "Origin Is Unreachable",
-        524: "A Timeout Occurred",
-        598: "Network Read Timeout Error",
-        599: "Network Connect Timeout Error",
+        100: "Continue", 101: "Switching Protocols", 102: "Processing", 103: "Early Hints",
+        200: "OK", 201: "Created", 202: "Accepted", 203: "Non-Authoritative Information", 204: "No Content",
+        205: "Reset Content", 206: "Partial Content", 207: "Multi-Status", 208: "Already Reported", 226: "IM Used",
+        300: "Multiple Choices", 301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified",
+        305: "Use Proxy", 306: "Switch Proxy", 307: "Temporary Redirect", 308: "Permanent Redirect",
+        400: "Bad Request", 401: "Unauthorized", 402: "Payment Required", 403: "Forbidden", 404: "Not Found",
+        405: "Method Not Allowed", 406: "Not Acceptable", 407: "Proxy Authentication Required", 408: "Request Timeout",
+        409: "Conflict", 410: "Gone", 411: "Length Required", 412: "Precondition Failed", 413: "Content Too Large",
+        414: "URI Too Long", 415: "Unsupported Media Type", 416: "Range Not Satisfiable", 417: "Expectation Failed",
+        418: "I'm a Teapot", 421: "Misdirected Request", 422: "Unprocessable Content", 423: "Locked",
+        424: "Failed Dependency", 425: "Too Early", 426: "Upgrade Required", 428: "Precondition Required",
+        429: "Too Many Requests", 431: "Request Header Fields Too Large", 451: "Unavailable For Legal Reasons",
+        500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+        504: "Gateway Timeout", 505: "HTTP Version Not Supported", 506: "Variant Also Negotiates",
+        507: "Insufficient Storage", 508: "Loop Detected", 510: "Not Extended", 511: "Network Authentication Required",
+        // Unregistered codes.
+        419: "Authentication Timeout", 420: "Method Failure", 444: "No Response", 494: "Request Header Too Large",
+        495: "Certificate Error", 496: "No Certificate", 497: "HTTP to HTTPS", 499: "Client Closed Request",
+        509: "Bandwidth Limit Exceeded", 520: "Web Server Returned an Unknown Error", 521: "Web Server Is Down",
+        522: "Connection Timed Out", 523: "Origin Is Unreachable", 524: "A Timeout Occurred",
+        598: "Network Read Timeout Error", 599: "Network Connect Timeout Error",
     ]
 }

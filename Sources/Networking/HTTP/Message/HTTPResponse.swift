@@ -92,9 +92,6 @@ public struct HTTPResponse: Sendable {
         if case .data(let data) = content { data } else { Data() }
     }
 
-    /// The registered reason phrase of the status: `Not Found`.
-    var message: String { status.reasonPhrase }
-
     /// Returns the response with the redirects that led to it.
     func reached(by redirects: [HTTPResponse]) -> HTTPResponse {
         var response = self
