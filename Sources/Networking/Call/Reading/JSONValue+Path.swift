@@ -76,37 +76,22 @@ extension JSONDecoder {
         }
 
         private static func step(to part: String, in decoder: any Decoder) throws -> any Decoder {
-            let key = Part(stringValue: part)
+            let key = PathKey(stringValue: part)
             if let index = Int(part), var elements = try? decoder.unkeyedContainer() {
                 guard let count = elements.count, index >= 0, index < count else {
-                    throw missing(Part(intValue: index), decoder)
+                    throw missing(PathKey(intValue: index), decoder)
                 }
                 for _ in 0..<index { _ = try elements.superDecoder() }
                 return try elements.superDecoder()
             }
-            let members = try decoder.container(keyedBy: Part.self)
+            let members = try decoder.container(keyedBy: PathKey.self)
             guard members.contains(key) else { throw missing(key, decoder) }
             return try members.superDecoder(forKey: key)
         }
 
-        private static func missing(_ part: Part, _ decoder: any Decoder) -> DecodingError {
+        private static func missing(_ key: PathKey, _ decoder: any Decoder) -> DecodingError {
             .keyNotFound(
-                part, DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "there is no value"))
-        }
-    }
-
-    private struct Part: CodingKey {
-        let stringValue: String
-        let intValue: Int?
-
-        init(stringValue: String) {
-            self.stringValue = stringValue
-            intValue = nil
-        }
-
-        init(intValue: Int) {
-            self.intValue = intValue
-            stringValue = "\(intValue)"
+                key, DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "there is no value"))
         }
     }
 }

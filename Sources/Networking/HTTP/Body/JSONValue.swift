@@ -58,7 +58,7 @@ extension JSONValue {
 extension JSONValue: Codable {
     /// Decodes any JSON value. The decoder's key strategy does not change the names of members.
     public init(from decoder: any Decoder) throws {
-        if (try? decoder.container(keyedBy: Name.self)) != nil {
+        if (try? decoder.container(keyedBy: PathKey.self)) != nil {
             // Decoded as a dictionary, because Foundation does not convert the keys of dictionaries.
             self = .object(try decoder.singleValueContainer().decode([String: JSONValue].self))
         } else if var container = try? decoder.unkeyedContainer() {
@@ -99,19 +99,6 @@ extension JSONValue: Codable {
             case .string(let value): try container.encode(value)
             default: try container.encodeNil()
             }
-        }
-    }
-
-    private struct Name: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) {
-            self.stringValue = stringValue
-        }
-
-        init?(intValue: Int) {
-            nil
         }
     }
 }
@@ -161,10 +148,10 @@ extension JSONValue {
         case let value as [String: Any]:
             self = .object(
                 try value.reduce(into: [:]) {
-                    $0[$1.key] = try JSONValue($1.value, at: path + [Name(stringValue: $1.key)])
+                    $0[$1.key] = try JSONValue($1.value, at: path + [PathKey(stringValue: $1.key)])
                 })
         case let values as [Any]:
-            self = .array(try values.enumerated().map { try JSONValue($1, at: path + [Index(intValue: $0)]) })
+            self = .array(try values.enumerated().map { try JSONValue($1, at: path + [PathKey(intValue: $0)]) })
         case is NSNull: self = .null
         default: self = try JSONValue(optional: value, at: path)
         }
@@ -203,20 +190,6 @@ extension JSONValue {
         .invalidValue(value, EncodingError.Context(codingPath: path, debugDescription: "it cannot be encoded as JSON"))
     }
 
-    private struct Index: CodingKey {
-        let index: Int
-        var stringValue: String { "\(index)" }
-        var intValue: Int? { index }
-
-        init(intValue: Int) {
-            index = intValue
-        }
-
-        init?(stringValue: String) {
-            nil
-        }
-    }
-
     /// The value in Swift's own types: `String`, `Bool`, `Int` (`Int64` or `UInt64` if the number does not fit into an
     /// `Int`), `Double`, and arrays and dictionaries of these. Null members of objects are omitted. A null that is the
     /// whole value or an element of an array is returned as `JSONValue.null`, because omitting an element would change
@@ -233,6 +206,15 @@ extension JSONValue {
         case .object(let members): members.filter { $0.value != .null }.mapValues(\.untyped)
         }
     }
+}
+
+/// The name of a member or the index of an element, in the path of a value.
+struct PathKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+
+    init(stringValue: String) { (self.stringValue, intValue) = (stringValue, nil) }
+    init(intValue: Int) { (stringValue, self.intValue) = ("\(intValue)", intValue) }
 }
 
 #if !canImport(Darwin)

@@ -154,7 +154,7 @@ private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
         nested(key).unkeyedContainer()
     }
 
-    mutating func superEncoder() -> any Encoder { nested(IndexKey(name: "super")) }
+    mutating func superEncoder() -> any Encoder { nested(PathKey(stringValue: "super")) }
     mutating func superEncoder(forKey key: Key) -> any Encoder { nested(key) }
 }
 
@@ -166,7 +166,7 @@ private struct Unkeyed: UnkeyedEncodingContainer {
     var count: Int { storage.elements.count }
 
     private func nested() -> ParameterWriter {
-        let writer = ParameterWriter(strategies: strategies, codingPath: codingPath + [IndexKey(index: count)])
+        let writer = ParameterWriter(strategies: strategies, codingPath: codingPath + [PathKey(intValue: count)])
         storage.elements.append(.writer(writer))
         return writer
     }
@@ -174,7 +174,7 @@ private struct Unkeyed: UnkeyedEncodingContainer {
     mutating func encodeNil() { storage.elements.append(.node(.null)) }
 
     mutating func encode<Value: Encodable>(_ value: Value) throws {
-        let path = codingPath + [IndexKey(index: count)]
+        let path = codingPath + [PathKey(intValue: count)]
         storage.elements.append(.node(try ParameterNodeEncoder(strategies: strategies).encode(value, at: path)))
     }
 
@@ -217,23 +217,4 @@ private struct Single: SingleValueEncodingContainer {
         }
         writer.write(.text(value.description))
     }
-}
-
-/// The index of an element, or the name "super", in the path of an error.
-private struct IndexKey: CodingKey {
-    let stringValue: String
-    let intValue: Int?
-
-    init(index: Int) {
-        stringValue = "\(index)"
-        intValue = index
-    }
-
-    init(name: String) {
-        stringValue = name
-        intValue = nil
-    }
-
-    init?(stringValue: String) { self.init(name: stringValue) }
-    init?(intValue: Int) { self.init(index: intValue) }
 }

@@ -66,16 +66,8 @@ public struct URLQuery: Hashable, Sendable {
 
     private mutating func note(_ value: Any, of name: String) {
         let context = EncodingError.Context(
-            codingPath: [Name(stringValue: name)], debugDescription: "it is not a finite number")
+            codingPath: [PathKey(stringValue: name)], debugDescription: "it is not a finite number")
         fault = fault ?? Fault(error: EncodingError.invalidValue(value, context))
-    }
-
-    private struct Name: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
     }
 
     /// Returns the items of the left query, followed by the items of the right query.
