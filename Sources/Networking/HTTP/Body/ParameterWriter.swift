@@ -22,8 +22,8 @@ final class ParameterWriter: Encoder {
     var node: ParameterNode? {
         switch content {
         case .node(let node): node
-        case .object(let storage): storage.node
-        case .array(let storage): storage.node
+        case .object(let storage): .object(storage.members)
+        case .array(let storage): .array(storage.elements)
         case nil: nil
         }
     }
@@ -47,60 +47,30 @@ final class ParameterWriter: Encoder {
     fileprivate func write(_ node: ParameterNode) { content = .node(node) }
 }
 
-/// The members of an object. Members with a writer may still change.
+/// The members of an object.
 private final class KeyedStorage {
-    enum Member {
-        case node(ParameterNode)
-        case writer(ParameterWriter)
-    }
+    private(set) var members: [(key: String, node: ParameterNode)] = []
 
-    private var members: [(key: String, member: Member)] = []
-
-    func set(_ member: Member, for key: String) {
+    func set(_ node: ParameterNode, for key: String) {
         if let index = members.firstIndex(where: { $0.key == key }) {
-            members[index].member = member
+            members[index].node = node
         } else {
-            members.append((key, member))
+            members.append((key, node))
         }
     }
 
     /// Returns the writer of a nested container. Returns the same writer if it is requested again for the same key.
     func writer(for key: String, _ make: () -> ParameterWriter) -> ParameterWriter {
-        if case .writer(let writer)? = members.first(where: { $0.key == key })?.member { return writer }
+        if case .nested(let writer)? = members.first(where: { $0.key == key })?.node { return writer }
         let writer = make()
-        set(.writer(writer), for: key)
+        set(.nested(writer), for: key)
         return writer
-    }
-
-    var node: ParameterNode {
-        .object(
-            members.map { key, member in
-                switch member {
-                case .node(let node): (key, node)
-                case .writer(let writer): (key, writer.node ?? .null)
-                }
-            })
     }
 }
 
-/// The elements of an array. Elements with a writer may still change.
+/// The elements of an array.
 private final class UnkeyedStorage {
-    enum Element {
-        case node(ParameterNode)
-        case writer(ParameterWriter)
-    }
-
-    var elements: [Element] = []
-
-    var node: ParameterNode {
-        .array(
-            elements.map { element in
-                switch element {
-                case .node(let node): node
-                case .writer(let writer): writer.node ?? .null
-                }
-            })
-    }
+    var elements: [ParameterNode] = []
 }
 
 private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
@@ -114,11 +84,11 @@ private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
         storage.writer(for: name(key)) { ParameterWriter(strategies: strategies, codingPath: codingPath + [key]) }
     }
 
-    mutating func encodeNil(forKey key: Key) { storage.set(.node(.null), for: name(key)) }
+    mutating func encodeNil(forKey key: Key) { storage.set(.null, for: name(key)) }
 
     mutating func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
         let node = try ParameterNodeEncoder(strategies: strategies).encode(value, at: codingPath + [key])
-        storage.set(.node(node), for: name(key))
+        storage.set(node, for: name(key))
     }
 
     /// Writes a missing value as nil. When the ``URLQueryEncoder`` writes the query, it decides whether to omit this
@@ -167,15 +137,15 @@ private struct Unkeyed: UnkeyedEncodingContainer {
 
     private func nested() -> ParameterWriter {
         let writer = ParameterWriter(strategies: strategies, codingPath: codingPath + [PathKey(intValue: count)])
-        storage.elements.append(.writer(writer))
+        storage.elements.append(.nested(writer))
         return writer
     }
 
-    mutating func encodeNil() { storage.elements.append(.node(.null)) }
+    mutating func encodeNil() { storage.elements.append(.null) }
 
     mutating func encode<Value: Encodable>(_ value: Value) throws {
         let path = codingPath + [PathKey(intValue: count)]
-        storage.elements.append(.node(try ParameterNodeEncoder(strategies: strategies).encode(value, at: path)))
+        storage.elements.append(try ParameterNodeEncoder(strategies: strategies).encode(value, at: path))
     }
 
     mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {

@@ -65,6 +65,8 @@ indirect enum ParameterNode {
     case text(String)
     case array([ParameterNode])
     case object([(key: String, node: ParameterNode)])
+    /// The value that a nested container writes. It may still change until all parameters have been written.
+    case nested(ParameterWriter)
 }
 
 /// Converts an encodable value to a ``ParameterNode``.

@@ -215,6 +215,7 @@ public struct URLQueryEncoder: Sendable {
             for (index, element) in elements.enumerated() { write(element, arrays.name(name, index), into: &items) }
         case .object(let members):
             for (member, node) in ordered(members) { write(node, nesting.name(name, member), into: &items) }
+        case .nested(let writer): write(writer.node ?? .null, name, into: &items)
         case .null:
             switch nils {
             case .omitted: break
