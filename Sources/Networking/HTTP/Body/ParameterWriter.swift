@@ -87,8 +87,7 @@ private struct Keyed<Key: CodingKey>: KeyedEncodingContainerProtocol {
     mutating func encodeNil(forKey key: Key) { storage.set(.null, for: name(key)) }
 
     mutating func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-        let node = try ParameterNodeEncoder(strategies: strategies).encode(value, at: codingPath + [key])
-        storage.set(node, for: name(key))
+        storage.set(try strategies.node(of: value, at: codingPath + [key]), for: name(key))
     }
 
     /// Writes a missing value as nil. When the ``URLQueryEncoder`` writes the query, it decides whether to omit this
@@ -144,8 +143,7 @@ private struct Unkeyed: UnkeyedEncodingContainer {
     mutating func encodeNil() { storage.elements.append(.null) }
 
     mutating func encode<Value: Encodable>(_ value: Value) throws {
-        let path = codingPath + [PathKey(intValue: count)]
-        storage.elements.append(try ParameterNodeEncoder(strategies: strategies).encode(value, at: path))
+        storage.elements.append(try strategies.node(of: value, at: codingPath + [PathKey(intValue: count)]))
     }
 
     mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
@@ -177,7 +175,7 @@ private struct Single: SingleValueEncodingContainer {
     mutating func encode(_ value: UInt64) { writer.write(.text(value.description)) }
 
     mutating func encode<Value: Encodable>(_ value: Value) throws {
-        writer.write(try ParameterNodeEncoder(strategies: writer.strategies).encode(value, at: codingPath))
+        writer.write(try writer.strategies.node(of: value, at: codingPath))
     }
 
     private func write(_ value: some CustomStringConvertible, _ isFinite: Bool) throws {

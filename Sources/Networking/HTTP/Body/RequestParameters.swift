@@ -8,21 +8,20 @@ public import Foundation
 /// ```
 public struct RequestParameters: Sendable {
     /// Returns the items for the query; nil if there are none.
-    let query: @Sendable (HTTPMethod) -> URLQuery?
+    private(set) var query: @Sendable (HTTPMethod) -> URLQuery? = { _ in nil }
     /// Returns the body; nil if the parameters are not sent in the body.
-    let body: @Sendable (HTTPMethod) -> HTTPBody?
+    private(set) var body: @Sendable (HTTPMethod) -> HTTPBody? = { _ in nil }
     /// Returns the fields for a form that also contains files; nil if there are none.
-    let fields: @Sendable (HTTPMethod) -> URLQuery?
+    private(set) var fields: @Sendable (HTTPMethod) -> URLQuery? = { _ in nil }
 
     /// No parameters.
-    public static let none = RequestParameters(query: { _ in nil }, body: { _ in nil }, fields: { _ in nil })
+    public static let none = RequestParameters()
 
     /// Sends the parameters in the query.
     public static func query(
         _ value: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder()
     ) -> RequestParameters {
-        RequestParameters(
-            query: { _ in .encoded(value, using: encoder) }, body: { _ in nil }, fields: { _ in nil })
+        RequestParameters(query: { _ in .encoded(value, using: encoder) })
     }
 
     /// Sends the parameters in the body, as a form.
@@ -30,8 +29,7 @@ public struct RequestParameters: Sendable {
         _ value: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder()
     ) -> RequestParameters {
         RequestParameters(
-            query: { _ in nil }, body: { _ in .form(value, encoder: encoder) },
-            fields: { _ in .encoded(value, using: encoder) })
+            body: { _ in .form(value, encoder: encoder) }, fields: { _ in .encoded(value, using: encoder) })
     }
 
     /// Sends the parameters in the query for GET, HEAD and DELETE, otherwise in the body as a form.
@@ -47,11 +45,8 @@ public struct RequestParameters: Sendable {
     }
 
     /// Sends the parameters in the body as JSON. See ``HTTPBody/json(_:encoder:)``.
-    public static func json(
-        _ value: some Encodable & Sendable, encoder: JSONEncoder? = nil
-    ) -> RequestParameters {
-        RequestParameters(
-            query: { _ in nil }, body: { _ in .json(value, encoder: encoder) }, fields: { _ in nil })
+    public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> RequestParameters {
+        RequestParameters(body: { _ in .json(value, encoder: encoder) })
     }
 }
 
@@ -69,24 +64,21 @@ indirect enum ParameterNode {
     case nested(ParameterWriter)
 }
 
-/// Converts an encodable value to a ``ParameterNode``.
-struct ParameterNodeEncoder {
-    /// The encoder whose strategies define how single values become strings.
-    let strategies: URLQueryEncoder
-
-    func encode(_ value: some Encodable, at path: [any CodingKey] = []) throws -> ParameterNode {
-        if let node = try special(value, path) { return node }
-        let writer = ParameterWriter(strategies: strategies, codingPath: path)
+extension URLQueryEncoder {
+    /// Returns the structure of a value.
+    func node(of value: some Encodable, at path: [any CodingKey] = []) throws -> ParameterNode {
+        if let node = try special(value) { return node }
+        let writer = ParameterWriter(strategies: self, codingPath: path)
         try value.encode(to: writer)
         return writer.node ?? .null
     }
 
     /// Returns the node of a date, data, a URL or a decimal, whose own `encode(to:)` is not used. Returns nil for a
     /// value of any other type.
-    private func special(_ value: some Encodable, _ path: [any CodingKey]) throws -> ParameterNode? {
+    private func special(_ value: some Encodable) throws -> ParameterNode? {
         switch value {
-        case let date as Date: try strategies.dates.write(date).map { .text($0) }
-        case let data as Data: try strategies.data.write(data).map { .text($0) }
+        case let date as Date: try dates.write(date).map { .text($0) }
+        case let data as Data: try self.data.write(data).map { .text($0) }
         case let url as URL: .text(url.absoluteString)
         case let decimal as Decimal: .text("\(decimal)")
         default: nil

@@ -195,7 +195,7 @@ public struct URLQueryEncoder: Sendable {
     ///
     /// - Throws: `EncodingError`, or the error of the value's `encode(to:)` or of a closure of the encoder.
     public func encode(_ value: some Encodable) throws -> URLQuery {
-        guard case .object(let members) = try ParameterNodeEncoder(strategies: self).encode(value) else {
+        guard case .object(let members) = try node(of: value) else {
             throw EncodingError.invalidValue(
                 value,
                 EncodingError.Context(
