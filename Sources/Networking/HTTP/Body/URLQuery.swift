@@ -36,21 +36,15 @@ public struct URLQuery: Hashable, Sendable {
     private(set) var fault: Fault?
 
     /// Creates a query of items. Default: an empty query.
-    public init(_ items: [Item] = []) {
-        self.items = items
-    }
+    public init(_ items: [Item] = []) { self.init(items, nil) }
+
+    private init(_ items: [Item], _ fault: Fault?) { (self.items, self.fault) = (items, fault) }
 
     /// Creates a query of the members of a value, which is a struct or a dictionary. If the value cannot be encoded,
     /// the call that uses the query ends with ``NetworkError/Kind/invalidRequest`` before anything is sent.
     public static func encoded(_ value: some Encodable, using encoder: URLQueryEncoder = URLQueryEncoder()) -> URLQuery
     {
-        do {
-            return try encoder.encode(value)
-        } catch {
-            var query = URLQuery()
-            query.fault = Fault(error: error)
-            return query
-        }
+        do { return try encoder.encode(value) } catch { return URLQuery([], Fault(error: error)) }
     }
 
     /// Whether the query has no items and no error.
@@ -72,9 +66,7 @@ public struct URLQuery: Hashable, Sendable {
 
     /// Returns the items of the left query, followed by the items of the right query.
     public static func + (lhs: URLQuery, rhs: URLQuery) -> URLQuery {
-        var sum = URLQuery(lhs.items + rhs.items)
-        sum.fault = lhs.fault ?? rhs.fault
-        return sum
+        URLQuery(lhs.items + rhs.items, lhs.fault ?? rhs.fault)
     }
 
     /// Merges the items of two queries by name. All items of a name are taken from one of the two queries.
@@ -85,9 +77,7 @@ public struct URLQuery: Hashable, Sendable {
             case .overwrite: items.filter { item in !other.items.contains { $0.name == item.name } } + other.items
             case .keepExisting: items + other.items.filter { item in !items.contains { $0.name == item.name } }
             }
-        var merged = URLQuery(kept)
-        merged.fault = fault ?? other.fault
-        return merged
+        return URLQuery(kept, fault ?? other.fault)
     }
 
     /// The percent-encoded query as it appears in a URL, without the question mark.
