@@ -30,7 +30,7 @@ extension HTTPBody {
             throw NetworkError.wrapping(error)
         } catch { throw NetworkError.bodyUnreadable(error) }
         if let length = body.length, data.count < length { throw NetworkError.bodyTooShort(data.count, of: length) }
-        return .encodedData(data, headers: headers)
+        return HTTPBody(.data(data), headers: headers)
     }
 
     private func read(upTo limit: Int) async throws -> Data {

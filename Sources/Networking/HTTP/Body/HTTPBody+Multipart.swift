@@ -13,7 +13,8 @@ extension HTTPBody {
     ///   - boundary: The boundary between the parts. Default: a random boundary that does not occur in any part whose
     ///     bytes are in memory.
     public static func multipart(_ parts: [HTTPBody.Part], boundary: String? = nil) -> HTTPBody {
-        .form(MultipartForm(parts: parts, boundary: boundary ?? MultipartBoundary.random(notIn: parts)))
+        let form = MultipartForm(parts: parts, boundary: boundary ?? MultipartBoundary.random(notIn: parts))
+        return HTTPBody(.form(form), headers: [.contentType(form.mediaType)])
     }
 
     /// Creates a `multipart/form-data` body: the members of a value as fields, followed by files.

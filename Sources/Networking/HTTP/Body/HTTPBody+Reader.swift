@@ -94,13 +94,12 @@ final class DataBodyReader: HTTPBody.Reader {
 extension HTTPBody {
     /// Returns a body that consists of other bodies, one after another.
     static func concatenated(_ bodies: [HTTPBody]) -> HTTPBody {
-        let lengths = bodies.map(\.length)
-        let length = lengths.contains(nil) ? nil : lengths.reduce(0) { $0 + ($1 ?? 0) }
-        return .source(
-            length: length, isReplayable: bodies.allSatisfy(\.isReplayable), pieces: bodies.flatMap(\.pieces)
-        ) {
-            ConcatenatedBodyReader(bodies)
-        }
+        let lengths = bodies.compactMap(\.length)
+        return HTTPBody(
+            .source(
+                length: lengths.count == bodies.count ? lengths.reduce(0, +) : nil,
+                isReplayable: bodies.allSatisfy(\.isReplayable), pieces: bodies.flatMap(\.pieces),
+                open: { ConcatenatedBodyReader(bodies) }))
     }
 }
 

@@ -15,7 +15,8 @@ public import Foundation
 /// }
 /// ```
 public struct HTTPBody: Sendable {
-    private enum Content: Sendable {
+    /// The content. Only the extensions of this type read and create it.
+    enum Content: Sendable {
         case empty
         case data(Data)
         case unencoded(@Sendable (JSONEncoder) throws -> HTTPBody)
@@ -28,10 +29,7 @@ public struct HTTPBody: Sendable {
     public let headers: HTTPHeaders
     private let content: Content
 
-    private init(_ content: Content, headers: HTTPHeaders) {
-        self.content = content
-        self.headers = headers
-    }
+    init(_ content: Content, headers: HTTPHeaders = []) { (self.content, self.headers) = (content, headers) }
 
     /// No body.
     public static let empty = HTTPBody(.empty, headers: [])
@@ -56,12 +54,11 @@ public struct HTTPBody: Sendable {
         _ text: String, encoding: String.Encoding = .utf8, contentType: MediaType? = nil
     ) -> HTTPBody {
         let type = contentType ?? CharacterSetName(encoding).map { MediaType.plainText.charset($0.name) } ?? .plainText
-        return encoding == .utf8
-            ? .data(Data(text.utf8), contentType: type)
-            : .encoded(headers: described(by: type)) {
-                guard let data = text.data(using: encoding) else { throw TextNotEncodable(encoding: encoding) }
-                return data
-            }
+        if encoding == .utf8 { return .data(Data(text.utf8), contentType: type) }
+        return .encoded(headers: described(by: type)) {
+            guard let data = text.data(using: encoding) else { throw TextNotEncodable(encoding: encoding) }
+            return data
+        }
     }
 
     /// Creates a body of the bytes that `encode` returns. Use this method for a custom encoding.
@@ -72,7 +69,7 @@ public struct HTTPBody: Sendable {
     ///     call ends with that error. Any other error becomes the underlying error of
     ///     ``NetworkError/Kind/bodyNotEncodable``.
     public static func encoded(headers: HTTPHeaders, _ encode: @escaping @Sendable () throws -> Data) -> HTTPBody {
-        HTTPBody(.unencoded { _ in HTTPBody(.data(try encode()), headers: []) }, headers: headers)
+        HTTPBody(.unencoded { _ in HTTPBody(.data(try encode())) }, headers: headers)
     }
 
     /// Returns a body that `make` creates with the call's encoder. `make` runs once per call, when the body is encoded.
@@ -80,16 +77,6 @@ public struct HTTPBody: Sendable {
         headers: HTTPHeaders, _ make: @escaping @Sendable (JSONEncoder) throws -> HTTPBody
     ) -> HTTPBody {
         HTTPBody(.unencoded(make), headers: headers)
-    }
-
-    /// Returns a body of bytes that are already encoded, with the fields that describe them.
-    static func encodedData(_ data: Data, headers: HTTPHeaders) -> HTTPBody {
-        HTTPBody(.data(data), headers: headers)
-    }
-
-    /// Returns a body of the parts of a form, which are encoded once per call.
-    static func form(_ form: MultipartForm) -> HTTPBody {
-        HTTPBody(.form(form), headers: [.contentType(form.mediaType)])
     }
 
     /// Returns the body with `fields` after the other parts; nil unless the body is a multipart form.
@@ -111,9 +98,10 @@ public struct HTTPBody: Sendable {
         let type = contentType ?? MediaType(fileExtension: url.pathExtension) ?? .octetStream
         return .deferred(headers: described(by: type)) { _ in
             let length = try fileLength(url)
-            return .source(length: length, isReplayable: true, pieces: [.file(url)]) {
+            let open: @Sendable () throws -> any HTTPBody.Reader = {
                 do { return try FileBodyReader(url, length: length) } catch { throw unreadable(url, error) }
             }
+            return HTTPBody(.source(length: length, isReplayable: true, pieces: [.file(url)], open: open))
         }
     }
 
@@ -132,13 +120,6 @@ public struct HTTPBody: Sendable {
         HTTPBody(
             .source(length: length, isReplayable: isReplayable, pieces: [.unknown], open: open),
             headers: described(by: contentType))
-    }
-
-    /// Returns a body whose bytes a reader supplies; `pieces` are the origins of these bytes.
-    static func source(
-        length: Int?, isReplayable: Bool, pieces: [Piece], open: @escaping @Sendable () throws -> any HTTPBody.Reader
-    ) -> HTTPBody {
-        HTTPBody(.source(length: length, isReplayable: isReplayable, pieces: pieces, open: open), headers: [])
     }
 
     /// Whether there is no body. A body of zero bytes that has a content type is not empty.
