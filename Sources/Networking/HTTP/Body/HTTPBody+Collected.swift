@@ -46,8 +46,7 @@ extension HTTPBody {
     }
 
     private static func tooLarge(_ limit: Int) -> NetworkError {
-        NetworkError(
-            .bodyUnreadable, reason: "the request's body: expected at most \(limit) bytes to collect, found more")
+        .bodyUnreadable("expected at most \(limit) bytes to collect, found more")
     }
 }
 
@@ -86,15 +85,25 @@ extension Settlement where Value == Void {
 }
 
 extension NetworkError {
+    /// Returns the error for a request body that cannot be read, with the fault in words.
+    static func bodyUnreadable(_ fault: String, underlying: (any Error)? = nil) -> NetworkError {
+        NetworkError(.bodyUnreadable, reason: "the request's body: \(fault)", underlying: underlying)
+    }
+
+    /// Returns the error for a body that cannot be encoded, with the fault in words.
+    static func bodyNotEncodable(_ fault: String) -> NetworkError {
+        NetworkError(.bodyNotEncodable, reason: "the body cannot be encoded: \(fault)")
+    }
+
     /// Returns the error for a request body with more bytes than its `length`. Without this error, the bytes after
     /// `length` would be lost.
     static func bodyTooLong(_ length: Int) -> NetworkError {
-        NetworkError(.bodyUnreadable, reason: "the request's body: expected \(length) bytes, found more")
+        .bodyUnreadable("expected \(length) bytes, found more")
     }
 
     /// Returns the error for a body with fewer bytes than its `length`. Such a request cannot be completed.
     static func bodyTooShort(_ count: Int, of length: Int) -> NetworkError {
-        NetworkError(.bodyUnreadable, reason: "the request's body: expected \(length) bytes, found \(count)")
+        .bodyUnreadable("expected \(length) bytes, found \(count)")
     }
 }
 
@@ -116,10 +125,7 @@ extension HTTPBody {
 
     /// Returns the size of a file in bytes.
     static func fileLength(_ url: URL) throws -> Int {
-        guard url.isFileURL else {
-            throw NetworkError(
-                .bodyUnreadable, reason: "the request's body: expected a file URL, found \(url.withoutSecrets)")
-        }
+        guard url.isFileURL else { throw NetworkError.bodyUnreadable("expected a file URL, found \(url.withoutSecrets)") }
         let attributes: [FileAttributeKey: Any]
         do { attributes = try FileManager.default.attributesOfItem(atPath: url.path) } catch {
             throw unreadable(url, error)
@@ -132,12 +138,8 @@ extension HTTPBody {
 
     static func unreadable(_ url: URL, _ error: (any Error)?) -> NetworkError {
         let isThere = FileManager.default.fileExists(atPath: url.path)
-        return NetworkError(
-            .bodyUnreadable,
-            reason:
-                "the request's body: the file \(url.lastPathComponent) "
-                + "\(isThere ? "cannot be read" : "does not exist")",
-            underlying: error)
+        let fault = isThere ? "cannot be read" : "does not exist"
+        return .bodyUnreadable("the file \(url.lastPathComponent) \(fault)", underlying: error)
     }
 }
 

@@ -77,10 +77,10 @@ enum MultipartBoundary {
     /// practically never occur in them.
     static func random(notIn parts: [HTTPBody.Part]) -> String {
         while true {
-            let boundary = String(
-                decoding: (0..<30).map { _ in letters[Int.random(in: 0..<letters.count)] }, as: UTF8.self)
-            let bytes = Data(boundary.utf8)
-            if !parts.contains(where: { $0.body.data?.range(of: bytes) != nil }) { return boundary }
+            let bytes = Data((0..<30).map { _ in letters[Int.random(in: 0..<letters.count)] })
+            if !parts.contains(where: { $0.body.data?.range(of: bytes) != nil }) {
+                return String(decoding: bytes, as: UTF8.self)
+            }
         }
     }
 
@@ -89,10 +89,7 @@ enum MultipartBoundary {
     static func check(_ boundary: String) throws {
         let isRight = boundary.utf8.allSatisfy { letters.contains($0) || "'()+_,-./:=?".utf8.contains($0) }
         guard isRight, (1...70).contains(boundary.utf8.count) else {
-            throw NetworkError(
-                .bodyNotEncodable,
-                reason: "the body cannot be encoded: its boundary needs 1 to 70 letters, digits or "
-                    + "' ( ) + _ , - . / : = ?")
+            throw NetworkError.bodyNotEncodable("its boundary needs 1 to 70 letters, digits or ' ( ) + _ , - . / : = ?")
         }
     }
 }
@@ -192,11 +189,8 @@ extension HTTPBody {
         func check() throws {
             for field in body.headers {
                 guard HTTPGrammar.isToken(field.name.rawValue), HTTPGrammar.isFieldValue(field.value) else {
-                    throw NetworkError(
-                        .bodyNotEncodable,
-                        reason:
-                            "the body cannot be encoded: the part \"\(name)\" has a header field "
-                            + "with an invalid name or value")
+                    throw NetworkError.bodyNotEncodable(
+                        "the part \"\(name)\" has a header field with an invalid name or value")
                 }
             }
         }
@@ -208,7 +202,7 @@ extension HTTPBody {
             var escaped = ""
             for scalar in name.unicodeScalars {
                 if scalar == "\"" || scalar.value < 0x20 && scalar != "\t" || scalar.value == 0x7F {
-                    escaped += "%\(scalar.value < 0x10 ? "0" : "")\(String(scalar.value, radix: 16, uppercase: true))"
+                    escaped += PercentEncoding.escaped(UInt8(scalar.value))
                 } else {
                     escaped.unicodeScalars.append(scalar)
                 }

@@ -59,12 +59,7 @@ extension HTTPBody.Reader {
         let result: HTTPBody.ReadResult
         do { result = try read(into: buffer) } catch { throw .bodyUnreadable(error) }
         if case .bytes(let count) = result, count < 1 || count > buffer.count {
-            let reader = type(of: self)
-            throw NetworkError(
-                .bodyUnreadable,
-                reason:
-                    "the request's body: \(reader) returned \(count) bytes for a buffer of \(buffer.count) bytes"
-            )
+            throw .bodyUnreadable("\(type(of: self)) returned \(count) bytes for a buffer of \(buffer.count) bytes")
         }
         return result
     }
@@ -159,7 +154,6 @@ final class ConcatenatedBodyReader: HTTPBody.Reader, @unchecked Sendable {  // b
     }
 
     private static func wrongLength(_ words: String) -> NetworkError {
-        NetworkError(
-            .bodyUnreadable, reason: "the request's body: one of its parts has \(words) bytes than expected")
+        .bodyUnreadable("one of its parts has \(words) bytes than expected")
     }
 }
