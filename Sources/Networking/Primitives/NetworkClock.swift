@@ -68,10 +68,7 @@ public struct NetworkClock: Sendable {
     /// - Throws: The reason why the wait ended early. Do not catch this error.
     public func wait(for duration: Duration) async throws {
         guard duration > .zero else { return }
-        let settlement = Settlement<Void>()
-        let timer = schedule(at: now() + duration) { settlement.settle(.success(())) }
-        defer { timer.cancel() }
-        try await settlement.value()
+        try await Settlement<Void>().value(within: duration, on: self) { _ in .success(()) }
     }
 }
 

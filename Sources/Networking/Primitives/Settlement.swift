@@ -127,13 +127,18 @@ package struct Settlement<Value: Sendable>: Endable {
     }
 }
 
-extension Settlement where Value == Void {
-    /// Waits until the outcome is set, the task is cancelled or the time limit has passed.
-    func wait(atMost limit: Duration) async {
-        let clock = NetworkClock.continuous
-        let timer = clock.schedule(at: clock.now() + limit) { self.settle(.success(())) }
-        defer { timer.cancel() }
-        try? await value()
+extension Settlement {
+    /// Waits for the outcome, like ``value()``. If a time limit passes first, the outcome is the one that `late` returns
+    /// for the limit.
+    ///
+    /// - Parameter limit: The longest time to wait; nil for no limit.
+    func value(
+        within limit: Duration?, on clock: NetworkClock = .continuous,
+        else late: @escaping @Sendable (_ limit: Duration) -> Outcome
+    ) async throws -> Value {
+        let timer = limit.map { limit in clock.schedule(at: clock.now() + limit) { settle(late(limit)) } }
+        defer { timer?.cancel() }
+        return try await value()
     }
 }
 

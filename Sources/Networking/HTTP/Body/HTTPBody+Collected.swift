@@ -63,24 +63,13 @@ extension HTTPBody.Reader {
             switch try buffer.withUnsafeMutableBytes({ try readNext(into: $0) }) {
             case .bytes(let count): return count
             case .end: return nil
-            case .notYet: try await ready.value(within: idle)
+            case .notYet:
+                try await ready.value(within: idle) { idle in
+                    let reason = "the request's body returned no bytes for \(idle.shortText)"
+                    return .failure(NetworkError(.idleTimedOut, reason: reason))
+                }
             }
         }
-    }
-}
-
-extension Settlement where Value == Void {
-    fileprivate func value(within idle: Duration?) async throws {
-        guard let idle else { return try await value() }
-        let clock = NetworkClock.continuous
-        let timer = clock.schedule(at: clock.now() + idle) {
-            self.settle(
-                .failure(
-                    NetworkError(
-                        .idleTimedOut, reason: "the request's body returned no bytes for \(idle.shortText)")))
-        }
-        defer { timer.cancel() }
-        try await value()
     }
 }
 
@@ -125,7 +114,9 @@ extension HTTPBody {
 
     /// Returns the size of a file in bytes.
     static func fileLength(_ url: URL) throws -> Int {
-        guard url.isFileURL else { throw NetworkError.bodyUnreadable("expected a file URL, found \(url.withoutSecrets)") }
+        guard url.isFileURL else {
+            throw NetworkError.bodyUnreadable("expected a file URL, found \(url.withoutSecrets)")
+        }
         let attributes: [FileAttributeKey: Any]
         do { attributes = try FileManager.default.attributesOfItem(atPath: url.path) } catch {
             throw unreadable(url, error)

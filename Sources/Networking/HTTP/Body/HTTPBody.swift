@@ -15,7 +15,6 @@ public import Foundation
 /// }
 /// ```
 public struct HTTPBody: Sendable {
-    /// The content. Only the extensions of this type read and create it.
     enum Content: Sendable {
         case empty
         case data(Data)

@@ -21,11 +21,8 @@ final class ReachabilityPoller: Sendable {
                     return state.isCheckRequested
                 }
                 if isCheckRequested { continue }
-                let timer = clock.schedule(at: clock.now() + (found.isReachable ? interval : whileDown)) {
-                    pause.settle(.success(()))
-                }
-                defer { timer.cancel() }
-                do { try await pause.value() } catch { return }
+                let limit = found.isReachable ? interval : whileDown
+                do { try await pause.value(within: limit, on: clock) { _ in .success(()) } } catch { return }
             }
         }
     }

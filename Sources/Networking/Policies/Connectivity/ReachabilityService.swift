@@ -117,9 +117,6 @@ public final class ReachabilityService: Sendable {
     ///   error.
     public func waitUntilReachable(atMost limit: Duration? = nil) async throws -> Bool {
         let isReachable = Settlement<Bool>()
-        let timer = limit.map { limit in
-            clock.schedule(at: clock.now() + limit) { isReachable.settle(.success(false)) }
-        }
         // Only new checks count. The status of an earlier check does not count.
         let token = checker.looks.observe(on: nil) { if $0.isReachable { isReachable.settle(.success(true)) } }
         let running = state.withLock { $0.poller }
@@ -127,10 +124,9 @@ public final class ReachabilityService: Sendable {
         running?.checkNow()  // a new poller checks at once
         defer {
             token.cancel()
-            timer?.cancel()
             change { $0.waiting -= 1 }
         }
-        return try await isReachable.value()
+        return try await isReachable.value(within: limit, on: clock) { _ in .success(false) }
     }
 
     /// Changes the state. The service runs checks while it monitors or while a caller waits.

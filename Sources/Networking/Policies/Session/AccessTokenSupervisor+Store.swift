@@ -169,9 +169,7 @@ extension AccessTokenSupervisor {
 
     private func pause(for delay: Duration) async {
         guard let wake = state.withLock({ $0.keeper }) else { return }
-        let timer = clock.schedule(at: clock.now() + delay) { wake.settle(.success(())) }
-        try? await wake.value()
-        timer.cancel()
+        try? await wake.value(within: delay, on: clock) { _ in .success(()) }
     }
 
     /// Reads the store after the store has reported that another process may have changed the token. If the machine

@@ -106,7 +106,7 @@
                     if isLast { isDrained.settle(.success(())) }
                 }
             }
-            await isDrained.wait(atMost: limit)
+            try? await isDrained.value(within: limit) { _ in .success(()) }
             shutDown()
         }
 
