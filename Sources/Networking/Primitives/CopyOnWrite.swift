@@ -31,67 +31,38 @@ struct CopyOnWrite<Value: Sendable>: Sendable {
 }
 
 /// A list that usually has one element. A single element is stored without a heap allocation.
-enum Few<Element> {
-    case none
-    case one(Element)
-    /// The array is never empty.
-    case many([Element])
+struct Few<Element> {
+    private var head: Element?
+    /// The elements after the first.
+    private var tail: [Element] = []
 
-    init() {
-        self = .none
-    }
+    init() {}
+    init(_ element: Element) { head = element }
 
-    init(_ element: Element) {
-        self = .one(element)
-    }
-
-    var isEmpty: Bool { if case .none = self { true } else { false } }
+    var isEmpty: Bool { head == nil }
 
     mutating func append(_ element: Element) {
-        switch self {
-        case .none: self = .one(element)
-        case .one(let first): self = .many([first, element])
-        case .many(var elements):
-            self = .none  // so that the array has one owner, and is not copied
-            elements.append(element)
-            self = .many(elements)
-        }
+        if head == nil { head = element } else { tail.append(element) }
     }
 
     /// Removes the first element that satisfies `predicate`, and returns it.
     @discardableResult
     mutating func remove(where predicate: (Element) -> Bool) -> Element? {
-        switch self {
-        case .none:
-            return nil
-        case .one(let element):
-            guard predicate(element) else { return nil }
-            self = .none
-            return element
-        case .many(var elements):
-            guard let index = elements.firstIndex(where: predicate) else { return nil }
-            self = .none
-            let removed = elements.remove(at: index)
-            if !elements.isEmpty { self = .many(elements) }
-            return removed
-        }
+        guard let first = head else { return nil }
+        guard predicate(first) else { return tail.firstIndex(where: predicate).map { tail.remove(at: $0) } }
+        head = tail.isEmpty ? nil : tail.removeFirst()
+        return first
     }
 
     func first(where predicate: (Element) -> Bool) -> Element? {
-        switch self {
-        case .none: nil
-        case .one(let element): predicate(element) ? element : nil
-        case .many(let elements): elements.first(where: predicate)
-        }
+        if let head, predicate(head) { return head }
+        return tail.first(where: predicate)
     }
 
     /// Calls `body` with every element, in the order in which the elements were added.
     func forEach(_ body: (Element) -> Void) {
-        switch self {
-        case .none: break
-        case .one(let element): body(element)
-        case .many(let elements): elements.forEach(body)
-        }
+        if let head { body(head) }
+        tail.forEach(body)
     }
 }
 

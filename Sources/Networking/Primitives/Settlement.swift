@@ -128,8 +128,7 @@ package struct Settlement<Value: Sendable>: Endable {
 }
 
 extension Settlement {
-    /// Waits for the outcome, like ``value()``. If a time limit passes first, the outcome is the one that `late` returns
-    /// for the limit.
+    /// Waits for the outcome, like ``value()``. If a time limit passes first, `late` returns the outcome.
     ///
     /// - Parameter limit: The longest time to wait; nil for no limit.
     func value(
