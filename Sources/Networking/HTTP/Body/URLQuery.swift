@@ -112,18 +112,13 @@ extension URLQuery.Item: RedactedReflectable {
 
 /// Percent-encoding of URL parts, [RFC 3986 section 2](https://www.rfc-editor.org/rfc/rfc3986#section-2).
 enum PercentEncoding {
-    /// Escapes every byte of the text except unreserved characters (letters, digits, `-`, `.`, `_`, `~`) and the
-    /// characters in `kept`.
-    static func encode(_ text: String, keeping kept: String = "") -> String {
-        if text.utf8.allSatisfy({ isUnreserved($0) }) { return text }
+    /// Escapes every byte of the text except unreserved characters: letters, digits, `-`, `.`, `_`, `~`.
+    static func encode(_ text: String) -> String {
+        if text.utf8.allSatisfy(isUnreserved) { return text }
         var encoded: [UInt8] = []
         encoded.reserveCapacity(text.utf8.count * 2)
         for byte in text.utf8 {
-            if isUnreserved(byte) || kept.utf8.contains(byte) {
-                encoded.append(byte)
-            } else {
-                escape(byte, into: &encoded)
-            }
+            if isUnreserved(byte) { encoded.append(byte) } else { escape(byte, into: &encoded) }
         }
         return String(decoding: encoded, as: UTF8.self)
     }
@@ -144,12 +139,8 @@ enum PercentEncoding {
 
     static func isUnreserved(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"),
-            UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"):
-            true
-        default:
-            false
+        case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "~"): true
+        default: HTTPGrammar.isAlphanumeric(byte)
         }
     }
 

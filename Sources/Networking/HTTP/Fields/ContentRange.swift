@@ -15,23 +15,18 @@ struct ContentRange: Hashable, Sendable, CustomStringConvertible {
         let sides = parts[1].split(separator: "/", omittingEmptySubsequences: false)
         guard sides.count == 2 else { return nil }
         if sides[1] != "*" {
-            guard let total = ContentRange.number(sides[1]) else { return nil }
+            guard let total: Int64 = HTTPGrammar.number(sides[1]) else { return nil }
             self.total = total
         }
         if sides[0] == "*" {
             guard total != nil else { return nil }
             return
         }
-        let ends = sides[0].split(separator: "-", omittingEmptySubsequences: false).map(ContentRange.number)
+        let ends = sides[0].split(separator: "-", omittingEmptySubsequences: false).map { HTTPGrammar.number($0) as Int64? }
         guard ends.count == 2, let first = ends[0], let last = ends[1], first <= last, total.map({ last < $0 }) ?? true
         else { return nil }
         self.first = first
         self.last = last
-    }
-
-    /// Parses a number that consists of digits only, without a sign or whitespace.
-    private static func number(_ text: Substring) -> Int64? {
-        text.utf8.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") } ? Int64(text) : nil
     }
 
     /// The field value.

@@ -56,7 +56,6 @@ extension HTTPAuthorization {
             scheme.isEmpty || credentials.isEmpty ? scheme + credentials : "\(scheme) \(credentials)"
         }
     }
-
 }
 
 extension HTTPAuthorization: RedactedReflectable {
@@ -72,16 +71,9 @@ extension HTTPHeaders {
         /// The scheme, such as `Bearer`, as the server spells it.
         package let scheme: String
         /// The `token68` value; nil if the challenge has parameters instead.
-        package let token68: String?
+        package private(set) var token68: String?
         /// The parameters, with their names in lower case. If a name occurs twice, the first value is used.
-        package let parameters: [String: String]
-
-        /// Creates a challenge.
-        init(scheme: String, token68: String? = nil, parameters: [String: String] = [:]) {
-            self.scheme = scheme
-            self.token68 = token68
-            self.parameters = parameters
-        }
+        package private(set) var parameters: [String: String] = [:]
 
         /// The name of the protection space.
         var realm: String? { parameters["realm"] }
@@ -92,46 +84,32 @@ extension HTTPHeaders {
         /// Parses the challenges of a field value. Stops at the first malformed challenge, and returns the challenges
         /// before it.
         static func parse(_ value: String) -> [HTTPHeaders.Challenge] {
-            var scanner = HTTPFieldScanner(value)
-            var challenges: [HTTPHeaders.Challenge] = []
-            while true {
-                skipSeparators(&scanner)
-                guard let challenge = parseOne(&scanner) else { return challenges }
-                challenges.append(challenge)
-            }
+            HTTPFieldScanner.elements(of: value, parseOne)
         }
 
         private static func parseOne(_ scanner: inout HTTPFieldScanner) -> HTTPHeaders.Challenge? {
             guard let scheme = scanner.token() else { return nil }
             scanner.skipBlanks()
-            if let token = loneToken68(&scanner) { return HTTPHeaders.Challenge(scheme: scheme, token68: token) }
-            var parameters: [String: String] = [:]
-            while true {
-                let start = scanner.position
-                skipSeparators(&scanner)
-                guard let parameter = scanner.parameter() else {
-                    scanner.move(to: start)
-                    return HTTPHeaders.Challenge(scheme: scheme, parameters: parameters)
-                }
-                let name = parameter.name.lowercased()
-                parameters[name] = parameters[name] ?? parameter.value
+            var challenge = HTTPHeaders.Challenge(scheme: scheme, token68: loneToken68(&scanner))
+            guard challenge.token68 == nil else { return challenge }
+            scanner.skipSeparators()
+            while let (name, value) = scanner.parameter() {
+                let name = name.lowercased()
+                challenge.parameters[name] = challenge.parameters[name] ?? value
+                scanner.skipSeparators()
             }
+            return challenge
         }
 
         /// Reads a token68 if the end of the value or a comma follows it. Otherwise, the text is a parameter such as
         /// `realm=x` or the next scheme, and the method returns nil.
         private static func loneToken68(_ scanner: inout HTTPFieldScanner) -> String? {
-            let start = scanner.position
-            if let token = scanner.token68() {
-                scanner.skipBlanks()
-                if scanner.isAtEnd || scanner.next == UInt8(ascii: ",") { return token }
-            }
-            scanner.move(to: start)
-            return nil
-        }
-
-        private static func skipSeparators(_ scanner: inout HTTPFieldScanner) {
-            repeat { scanner.skipBlanks() } while scanner.skip(",")
+            var rest = scanner
+            guard let token = rest.token68() else { return nil }
+            rest.skipBlanks()
+            guard rest.isAtEnd || rest.next == UInt8(ascii: ",") else { return nil }
+            scanner = rest
+            return token
         }
     }
 }

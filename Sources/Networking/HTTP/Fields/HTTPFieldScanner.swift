@@ -30,14 +30,8 @@ struct HTTPFieldScanner {
 
     /// Reads a `token68` of RFC 9110 section 11.2 (for example base64), including the `=` characters at its end.
     mutating func token68() -> String? {
-        let start = position
-        guard
-            text({ byte in
-                HTTPGrammar.isTokenByte(byte) && !"!#$%&'*^`|".utf8.contains(byte) || byte == UInt8(ascii: "/")
-            }) != nil
-        else { return nil }
-        while skip("=") {}
-        return String(decoding: bytes[start..<position], as: UTF8.self)
+        guard let start = text({ PercentEncoding.isUnreserved($0) || "+/".utf8.contains($0) }) else { return nil }
+        return start + (text { $0 == UInt8(ascii: "=") } ?? "")
     }
 
     mutating func text(_ isPart: (UInt8) -> Bool) -> String? {
@@ -52,16 +46,15 @@ struct HTTPFieldScanner {
         let start = position
         guard skip("\"") else { return nil }
         var content: [UInt8] = []
-        while let byte = next {
+        while var byte = next {
             position += 1
             if byte == UInt8(ascii: "\"") { return String(decoding: content, as: UTF8.self) }
-            guard byte == UInt8(ascii: "\\") else {
-                content.append(byte)
-                continue
+            if byte == UInt8(ascii: "\\") {
+                guard let escaped = next else { break }
+                byte = escaped
+                position += 1
             }
-            guard let escaped = next else { break }
-            content.append(escaped)
-            position += 1
+            content.append(byte)
         }
         position = start
         return nil
@@ -79,6 +72,24 @@ struct HTTPFieldScanner {
         }
         position = start
         return nil
+    }
+
+    /// Skips the blanks and commas between the elements of a list.
+    mutating func skipSeparators() {
+        repeat { skipBlanks() } while skip(",")
+    }
+
+    /// Reads the elements of a list, [RFC 9110 section
+    /// 5.6.1](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.1). Stops at the first element that cannot be read.
+    static func elements<Element>(of list: String, _ read: (inout HTTPFieldScanner) -> Element?) -> [Element] {
+        var scanner = HTTPFieldScanner(list)
+        var elements: [Element] = []
+        scanner.skipSeparators()
+        while let element = read(&scanner) {
+            elements.append(element)
+            scanner.skipSeparators()
+        }
+        return elements
     }
 }
 
@@ -100,18 +111,23 @@ enum HTTPGrammar {
 
     static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        case UInt8(ascii: "!"), UInt8(ascii: "#"), UInt8(ascii: "$"), UInt8(ascii: "%"), UInt8(ascii: "&"),
-            UInt8(ascii: "'"),
-            UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "^"),
-            UInt8(ascii: "_"),
-            UInt8(ascii: "`"), UInt8(ascii: "|"), UInt8(ascii: "~"):
-            true
-        default:
-            false
+        // ! # $ % & ' * + - . ^ _ ` | ~
+        case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
+        default: isAlphanumeric(byte)
         }
+    }
+
+    /// Whether the byte is an ASCII letter or digit.
+    static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        isDigit(byte) || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    static func isDigit(_ byte: UInt8) -> Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) }
+
+    /// Returns the number that a text of digits represents. Returns nil if the text contains another character, such as
+    /// a sign, or if the number is too large.
+    static func number<Number: FixedWidthInteger>(_ text: some StringProtocol) -> Number? {
+        text.utf8.allSatisfy(isDigit) ? Number(text) : nil
     }
 
     static func isBlank(_ byte: UInt8) -> Bool {

@@ -20,15 +20,7 @@ extension HTTPHeaders {
         public let parameters: [String: String]
 
         /// Parses the links of a field value. Stops at the first malformed link, and returns the links before it.
-        static func parse(_ value: String) -> [HTTPHeaders.Link] {
-            var scanner = HTTPFieldScanner(value)
-            var links: [HTTPHeaders.Link] = []
-            while true {
-                repeat { scanner.skipBlanks() } while scanner.skip(",")
-                guard let link = parseOne(&scanner) else { return links }
-                links.append(link)
-            }
-        }
+        static func parse(_ value: String) -> [HTTPHeaders.Link] { HTTPFieldScanner.elements(of: value, parseOne) }
 
         private static func parseOne(_ scanner: inout HTTPFieldScanner) -> HTTPHeaders.Link? {
             guard scanner.skip("<") else { return nil }

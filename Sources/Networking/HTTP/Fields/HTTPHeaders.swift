@@ -206,7 +206,7 @@ extension HTTPHeaders {
 
     /// The number of bytes of `Content-Length`; nil if the field is missing or not a number.
     public var contentLength: Int? {
-        get { self[.contentLength].flatMap { $0.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? Int($0) : nil } }
+        get { self[.contentLength].flatMap { HTTPGrammar.number($0) } }
         set { self[.contentLength] = newValue.map(String.init) }
     }
 

@@ -155,6 +155,6 @@ enum HostName {
     static func isAddress(_ host: String) -> Bool {
         guard !host.utf8.contains(UInt8(ascii: ":")) else { return true }
         let last = host.utf8.split(separator: UInt8(ascii: ".")).last
-        return last?.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ?? false
+        return last?.allSatisfy(HTTPGrammar.isDigit) ?? false
     }
 }

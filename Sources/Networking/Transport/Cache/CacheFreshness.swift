@@ -183,8 +183,7 @@ struct CacheDirectives: Sendable {
 
     /// Parses a number that consists of digits only. A number that does not fit counts as `Int64.max`.
     static func number(_ text: some StringProtocol) -> Int64? {
-        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-        guard !text.isEmpty, text.utf8.allSatisfy({ digits.contains($0) }) else { return nil }
+        guard !text.isEmpty, text.utf8.allSatisfy(HTTPGrammar.isDigit) else { return nil }
         return Int64(text) ?? .max
     }
 }

@@ -208,10 +208,7 @@ package struct ResponseHead: Sendable {
         return numbers.first
     }
 
-    /// Returns the number that the digits represent. Returns nil if the text contains a character that is not a digit.
-    private static func number(_ text: Substring) -> Int64? {
-        text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? Int64(text) : nil
-    }
+    private static func number(_ text: Substring) -> Int64? { HTTPGrammar.number(text) }
 
     private static func malformed(_ reason: String) -> NetworkError { NetworkError(.malformedResponse, reason: reason) }
 }
