@@ -22,7 +22,7 @@ struct ContentRange: Hashable, Sendable, CustomStringConvertible {
             guard total != nil else { return nil }
             return
         }
-        let ends = sides[0].split(separator: "-", omittingEmptySubsequences: false).map { HTTPGrammar.number($0) as Int64? }
+        let ends: [Int64?] = sides[0].split(separator: "-", omittingEmptySubsequences: false).map(HTTPGrammar.number)
         guard ends.count == 2, let first = ends[0], let last = ends[1], first <= last, total.map({ last < $0 }) ?? true
         else { return nil }
         self.first = first

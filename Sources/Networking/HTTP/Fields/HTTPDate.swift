@@ -33,26 +33,29 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
         guard HTTPDate.days.contains(where: { words[0].hasPrefix($0.lowercased()) }) else { return nil }
         let (day, month, year, time) =
             isAsctime ? (words[2], words[1], words[4], words[3]) : (words[1], words[2], words[3], words[4])
-        guard let day = HTTPDate.number(day), var yearNumber = HTTPDate.number(year),
+        let clock: [Int?] = time.split(separator: ":", omittingEmptySubsequences: false)
+            .map { $0.count == 2 ? HTTPGrammar.number($0) : nil }
+        guard let day: Int = HTTPGrammar.number(day), let number: Int = HTTPGrammar.number(year),
             let month = HTTPDate.months.firstIndex(where: { $0.lowercased() == month }),
-            let seconds = HTTPDate.seconds(ofTime: time)
+            clock.count == 3, let hour = clock[0], let minute = clock[1], let second = clock[2]
         else { return nil }
-        if year.count == 2 { yearNumber = HTTPDate.century(of: yearNumber, now: now) }
-        guard (1...HTTPDate.length(ofMonth: month + 1, in: yearNumber)).contains(day), (0...9_999).contains(yearNumber)
-        else { return nil }
-        let days = HTTPDate.daysSince1970(year: yearNumber, month: month + 1, day: day)
-        // A leap second after the last day of the year 9999 would be in the year 10000.
-        secondsSince1970 = min(Int64(days) * 86_400 + Int64(seconds), HTTPDate.latest)
+        self.init(
+            year: year.count == 2 ? HTTPDate.century(of: number, now: now) : number, month: month + 1, day: day,
+            hour: hour, minute: minute, second: second, lastSecond: 60)
     }
 
     /// Creates a date from components in UTC. Returns nil if the calendar date or the time of day does not exist.
-    init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) {
+    ///
+    /// - Parameter lastSecond: The last second of a minute. If it is 60, a leap second is read as the next minute.
+    init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, lastSecond: Int = 59) {
         guard (0...9_999).contains(year), (1...12).contains(month),
             (1...HTTPDate.length(ofMonth: month, in: year)).contains(day), (0..<24).contains(hour),
-            (0..<60).contains(minute), (0..<60).contains(second)
+            (0..<60).contains(minute), (0...lastSecond).contains(second)
         else { return nil }
         let days = HTTPDate.daysSince1970(year: year, month: month, day: day)
-        secondsSince1970 = Int64(days) * 86_400 + Int64(hour * 3_600 + minute * 60 + second)
+        // A leap second after the last day of the year 9999 would be in the year 10000.
+        let seconds = Int64(days) * 86_400 + Int64(hour * 3_600 + minute * 60 + second)
+        secondsSince1970 = min(seconds, HTTPDate.latest)
     }
 
     /// The Foundation date.
@@ -84,19 +87,6 @@ extension HTTPDate {
     private static func padded(_ number: Int, to length: Int) -> String {
         let digits = String(number)
         return String(repeating: "0", count: max(0, length - digits.count)) + digits
-    }
-
-    /// Parses a number that consists of digits only, because `Int` also accepts a sign.
-    private static func number(_ text: some StringProtocol) -> Int? {
-        text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } ? Int(text) : nil
-    }
-
-    private static func seconds(ofTime time: String) -> Int? {
-        let parts = time.split(separator: ":", omittingEmptySubsequences: false)
-            .map { $0.count == 2 ? number($0) : nil }
-        guard parts.count == 3, let hour = parts[0], let minute = parts[1], let second = parts[2] else { return nil }
-        guard (0..<24).contains(hour), (0..<60).contains(minute), (0...60).contains(second) else { return nil }
-        return hour * 3_600 + minute * 60 + second
     }
 
     private static func century(of year: Int, now: Date) -> Int {
