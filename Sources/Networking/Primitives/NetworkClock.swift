@@ -33,32 +33,24 @@ public struct NetworkClock: Sendable {
             NetworkClock(ContinuousClock(), date: { Date() })
         #endif
     }()
+}
 
-    private init(
-        now: @escaping @Sendable () -> Duration, sleep: @escaping @Sendable (Duration) async throws -> Void,
-        date: @escaping @Sendable () -> Date
-    ) {
-        self.now = now
-        self.sleep = sleep
-        self.date = date
-    }
-
+extension NetworkClock {
     /// Creates a clock from any `Clock` and a closure that returns the wall-clock time.
     public init<Base: Clock>(_ base: Base, date: @escaping @Sendable () -> Date) where Base.Duration == Duration {
         let origin = base.now
-        self.now = { origin.duration(to: base.now) }
-        self.sleep = { try await base.sleep(until: origin.advanced(by: min($0, .century)), tolerance: nil) }
-        self.date = date
+        self.init(
+            now: { origin.duration(to: base.now) },
+            sleep: { try await base.sleep(until: origin.advanced(by: min($0, .century)), tolerance: nil) }, date: date)
     }
 
     /// Calls `action` at a given time, in a separate task, unless the returned ``ScheduledAction`` is cancelled first.
     func schedule(at instant: Duration, _ action: @escaping @Sendable () -> Void) -> ScheduledAction {
         let sleep = sleep
-        return ScheduledAction(
-            task: Task.detached {
-                do { try await sleep(instant) } catch { return }
-                action()
-            })
+        return Task.detached {
+            do { try await sleep(instant) } catch { return }
+            action()
+        }
     }
 
     /// Waits for a duration inside a call. The wait ends early if the task is cancelled, or if the call is cancelled,
@@ -79,13 +71,7 @@ extension Duration {
 }
 
 /// An action that is performed at a given time, unless it is cancelled first.
-struct ScheduledAction: Sendable {
-    fileprivate let task: Task<Void, Never>
-
-    func cancel() {
-        task.cancel()
-    }
-}
+typealias ScheduledAction = Task<Void, Never>
 
 extension Duration {
     /// The number of whole nanoseconds, limited to about 292 years. The type is `Int64`, because `Int` can have only 32
@@ -105,12 +91,13 @@ extension Duration {
     var shortText: String {
         let nanoseconds = nanoseconds
         if nanoseconds.magnitude < 1_000_000_000, nanoseconds % 100_000_000 != 0 {
-            return "\(Duration.number(Double(nanoseconds / 1_000) / 1_000)) ms"
+            return "\((Double(nanoseconds / 1_000) / 1_000).shortText) ms"
         }
-        return "\(Duration.number(Double(nanoseconds / 1_000_000) / 1_000)) s"
+        return "\((Double(nanoseconds / 1_000_000) / 1_000).shortText) s"
     }
+}
 
-    private static func number(_ value: Double) -> String {
-        Int(exactly: value).map { "\($0)" } ?? "\(value)"
-    }
+extension Double {
+    /// The number as a text, without a fraction if it is whole.
+    var shortText: String { Int(exactly: self).map { "\($0)" } ?? "\(self)" }
 }

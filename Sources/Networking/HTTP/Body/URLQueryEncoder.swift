@@ -82,14 +82,10 @@ public struct URLQueryEncoder: Sendable {
             switch self {
             case .deferred: nil
             case .iso8601: date.formatted(.iso8601)
-            case .secondsSince1970: Dates.number(date.timeIntervalSince1970)
-            case .millisecondsSince1970: Dates.number((date.timeIntervalSince1970 * 1_000).rounded())
+            case .secondsSince1970: date.timeIntervalSince1970.shortText
+            case .millisecondsSince1970: (date.timeIntervalSince1970 * 1_000).rounded().shortText
             case .custom(let write): try write(date)
             }
-        }
-
-        private static func number(_ value: Double) -> String {
-            Int(exactly: value).map { "\($0)" } ?? "\(value)"
         }
     }
 

@@ -17,7 +17,7 @@ public struct HTTPHeader: Hashable, Sendable {
     /// have another meaning without them. Set this flag if a field with a harmless name contains a secret in your app.
     package let isSensitive: Bool
     /// The part of the library that has added the field. A field that other code sets in its place has another source.
-    let source: Source
+    private(set) var source = Source.any
 
     /// The parts of the library that add fields which are treated differently from the fields of the app.
     enum Source: Sendable {
@@ -62,18 +62,17 @@ public struct HTTPHeader: Hashable, Sendable {
     ///   - isSensitive: Whether the value is a credential. Default: false. `Authorization`, `Cookie` and other known
     ///     names are always sensitive.
     public init(_ name: HTTPHeader.Name, _ value: String, isSensitive: Bool = false) {
-        self.init(name, value, isSensitive: isSensitive || name.isSensitive, from: .any)
-    }
-
-    private init(_ name: HTTPHeader.Name, _ value: String, isSensitive: Bool, from source: Source) {
         self.name = name
         self.value = value
-        self.isSensitive = isSensitive
-        self.source = source
+        self.isSensitive = isSensitive || name.isSensitive
     }
 
     /// Returns the same field with another source.
-    func from(_ source: Source) -> HTTPHeader { HTTPHeader(name, value, isSensitive: isSensitive, from: source) }
+    func from(_ source: Source) -> HTTPHeader {
+        var field = self
+        field.source = source
+        return field
+    }
 
     /// Whether two fields have the same name, value and sensitivity.
     public static func == (lhs: HTTPHeader, rhs: HTTPHeader) -> Bool {

@@ -18,11 +18,6 @@ public struct MediaType: Sendable {
         let name: String
         /// The value, without quotes.
         let value: String
-
-        init(_ name: String, _ value: String) {
-            self.name = name
-            self.value = value
-        }
     }
 
     /// The type and subtype without parameters, in lower case: `text/html`.
@@ -30,7 +25,7 @@ public struct MediaType: Sendable {
 
     /// Creates a media type from its parts: `MediaType("text", "html", ["charset": "utf-8"])`.
     public init(_ type: String, _ subtype: String, _ parameters: KeyValuePairs<String, String> = [:]) {
-        self.init(type, subtype, parameters: parameters.map { Parameter($0.key, $0.value) })
+        self.init(type, subtype, parameters: parameters.map { Parameter(name: $0.key, value: $0.value) })
     }
 
     init(_ type: String, _ subtype: String, parameters: [Parameter]) {
@@ -52,7 +47,7 @@ public struct MediaType: Sendable {
             scanner.skipBlanks()
             if scanner.isAtEnd || scanner.next == UInt8(ascii: ";") { continue }
             guard let parameter = scanner.parameter() else { return nil }
-            parameters.append(Parameter(parameter.name, parameter.value))
+            parameters.append(Parameter(name: parameter.name, value: parameter.value))
         }
         self.init(type, subtype, parameters: parameters)
     }
@@ -71,7 +66,7 @@ public struct MediaType: Sendable {
     /// Returns the media type with this charset, which replaces an existing `charset` parameter.
     func charset(_ charset: String) -> MediaType {
         let others = parameters.filter { $0.name.lowercased() != "charset" }
-        return MediaType(type, subtype, parameters: others + [Parameter("charset", charset)])
+        return MediaType(type, subtype, parameters: others + [Parameter(name: "charset", value: charset)])
     }
 
     /// Returns whether `other` matches this media range of `Accept` (RFC 9110 section 12.5.1), which may contain
@@ -167,10 +162,8 @@ extension MediaType {
 extension MediaType {
     /// Returns the usual media type of a file name extension, or nil if the extension is not in the table.
     init?(fileExtension: String) {
-        guard let type = MediaType.byExtension[fileExtension.lowercased()].flatMap({ MediaType($0) }) else {
-            return nil
-        }
-        self = type
+        guard let text = MediaType.byExtension[fileExtension.lowercased()] else { return nil }
+        self.init(text)
     }
 
     private static let byExtension = [
@@ -207,22 +200,12 @@ struct CharacterSetName {
     }
 
     private static let table: [(names: [String], encoding: String.Encoding)] = [
-        (["utf-8", "utf8"], .utf8),
-        (["us-ascii", "ascii"], .ascii),
-        (["iso-8859-1", "latin1", "iso_8859-1"], .isoLatin1),
-        (["iso-8859-2", "latin2", "iso_8859-2"], .isoLatin2),
-        (["windows-1252", "cp1252"], .windowsCP1252),
-        (["windows-1251", "cp1251"], .windowsCP1251),
-        (["windows-1250", "cp1250"], .windowsCP1250),
-        (["windows-1253", "cp1253"], .windowsCP1253),
-        (["windows-1254", "cp1254"], .windowsCP1254),
-        (["utf-16"], .utf16),
-        (["utf-16be"], .utf16BigEndian),
-        (["utf-16le"], .utf16LittleEndian),
-        (["utf-32"], .utf32),
-        (["shift_jis", "shift-jis"], .shiftJIS),
-        (["euc-jp"], .japaneseEUC),
-        (["iso-2022-jp"], .iso2022JP),
-        (["macintosh"], .macOSRoman),
+        (["utf-8", "utf8"], .utf8), (["us-ascii", "ascii"], .ascii),
+        (["iso-8859-1", "latin1", "iso_8859-1"], .isoLatin1), (["iso-8859-2", "latin2", "iso_8859-2"], .isoLatin2),
+        (["windows-1252", "cp1252"], .windowsCP1252), (["windows-1251", "cp1251"], .windowsCP1251),
+        (["windows-1250", "cp1250"], .windowsCP1250), (["windows-1253", "cp1253"], .windowsCP1253),
+        (["windows-1254", "cp1254"], .windowsCP1254), (["macintosh"], .macOSRoman),
+        (["utf-16"], .utf16), (["utf-16be"], .utf16BigEndian), (["utf-16le"], .utf16LittleEndian), (["utf-32"], .utf32),
+        (["shift_jis", "shift-jis"], .shiftJIS), (["euc-jp"], .japaneseEUC), (["iso-2022-jp"], .iso2022JP),
     ]
 }
