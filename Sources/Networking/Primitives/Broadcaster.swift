@@ -28,6 +28,13 @@ public final class Broadcaster<Value: Sendable>: Sendable {
         var receivers: [UInt64: Receiver] = [:]
         var nextID: UInt64 = 0
         var queue = DeliveryQueue<Delivery>()
+
+        /// Sets the current value, and queues it for every receiver. Returns the old value.
+        mutating func set(_ value: Value) -> Value? {
+            defer { current = value }
+            queue.append(Delivery(value: value, receivers: receivers.keys.sorted()))
+            return current
+        }
     }
 
     private let state: Locked<State>
@@ -84,7 +91,7 @@ public final class Broadcaster<Value: Sendable>: Sendable {
             return id
         }
         deliver()
-        return ObservationToken { [weak self] in self?.stopTelling(id) }
+        return ObservationToken { [weak self] in _ = self?.state.withLock { $0.receivers.removeValue(forKey: id) } }
     }
 
     /// Sets the current value and notifies every observer.
@@ -97,8 +104,7 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     func publishChange(to value: Value) where Value: Equatable {
         let isNew = state.withLock { state in
             guard state.current != value else { return false }
-            state.current = value
-            state.queue.append(Delivery(value: value, receivers: state.receivers.keys.sorted()))
+            _ = state.set(value)
             return true
         }
         if isNew { deliver() }
@@ -106,13 +112,7 @@ public final class Broadcaster<Value: Sendable>: Sendable {
 
     /// Sets the current value. The next ``deliver()`` notifies the observers. This method may be called under a lock.
     func enqueue(_ value: Value) {
-        let old = state.withLock { state in
-            defer {
-                state.current = value
-                state.queue.append(Delivery(value: value, receivers: state.receivers.keys.sorted()))
-            }
-            return state.current
-        }
+        let old = state.withLock { $0.set(value) }
         // The old value is released outside the lock, because its deinitializer may use this broadcaster.
         withExtendedLifetime(old) {}
     }
@@ -123,15 +123,10 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     /// - Parameter replayingCurrent: Whether the sequence begins with the current value, if there is one.
     public func values(replayingCurrent: Bool = false) -> AsyncStream<Value> {
         AsyncStream { continuation in
-            let receiver = Receiver(
-                handler: { continuation.yield($0) }, queue: nil, end: { continuation.finish() })
+            let receiver = Receiver(handler: { continuation.yield($0) }, queue: nil, end: { continuation.finish() })
             let token = add(receiver, replayingCurrent: replayingCurrent)
             continuation.onTermination = { _ in token.cancel() }
         }
-    }
-
-    private func stopTelling(_ id: UInt64) {
-        _ = state.withLock { $0.receivers.removeValue(forKey: id) }
     }
 
     /// Delivers all queued changes, unless another thread is delivering them already. This preserves their order.

@@ -11,6 +11,8 @@ package final class CallScope: Endable {
         case open
         case ended(Interruption)
         case closed
+
+        var interruption: Interruption? { if case .ended(let interruption) = self { interruption } else { nil } }
     }
 
     private struct State: Sendable {
@@ -97,9 +99,7 @@ package final class CallScope: Endable {
     /// The reason why the call must end; nil if it may continue. Read this property only in the task of the call.
     var interruption: Interruption? {
         checkForInterruption()
-        return state.withLock { state in
-            if case .ended(let interruption) = state.phase { interruption } else { nil }
-        }
+        return state.withLock { $0.phase.interruption }
     }
 
     /// Ends every wait of the call.
@@ -131,7 +131,7 @@ package final class CallScope: Endable {
     /// - Returns: The interruption, if the call was interrupted earlier.
     func completeUnchecked() -> Interruption? {
         guard let opened = state.withLock({ $0.leaveOpen(for: .closed) }) else {
-            return state.withLock { if case .ended(let interruption) = $0.phase { interruption } else { nil } }
+            return state.withLock { $0.phase.interruption }
         }
         opened.timer?.cancel()
         return nil

@@ -74,12 +74,9 @@ struct AsyncLock: Sendable {
     func withLock<Value: Sendable>(_ operation: () async throws -> Value) async throws -> Value {
         let isNext = Settlement<Void>()
         let isFree = state.withLock { state in
-            guard state.isTaken else {
-                state.isTaken = true
-                return true
-            }
-            state.waiting.append(isNext)
-            return false
+            defer { state.isTaken = true }
+            if state.isTaken { state.waiting.append(isNext) }
+            return !state.isTaken
         }
         if !isFree { try await isNext.value() }
         defer { leave() }
@@ -87,18 +84,13 @@ struct AsyncLock: Sendable {
     }
 
     private func leave() {
-        while let next = nextWaiter() {
-            if next.settle(.success(())) { return }  // a waiter that was cancelled is skipped
-        }
+        while let next = nextWaiter(), !next.settle(.success(())) {}  // a waiter that was cancelled is skipped
     }
 
     private func nextWaiter() -> Settlement<Void>? {
         state.withLock { state in
-            guard !state.waiting.isEmpty else {
-                state.isTaken = false
-                return nil
-            }
-            return state.waiting.removeFirst()
+            state.isTaken = !state.waiting.isEmpty
+            return state.isTaken ? state.waiting.removeFirst() : nil
         }
     }
 }

@@ -19,10 +19,8 @@ enum Trampoline {
         /// Returns the next piece of work. Returns nil if there is none; from then on, no work can be added.
         func next() -> (@Sendable () -> Void)? {
             work.withLock { work in
-                guard let next = work?.next() else {
-                    work = nil
-                    return nil
-                }
+                let next = work?.next()
+                if next == nil { work = nil }
                 return next
             }
         }

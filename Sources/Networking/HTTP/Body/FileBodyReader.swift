@@ -77,15 +77,11 @@ final class FileBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because o
         let chunk = Result { try wanted > 0 ? file.read(upToCount: wanted) ?? Data() : Data() }
         let (wake, goesOn): ((@Sendable () -> Void)?, Bool) = lock.withLock {
             switch chunk {
-            case .success(let bytes) where !bytes.isEmpty:
-                chunks.append(bytes)
+            case .success(let bytes):
+                if !bytes.isEmpty { chunks.append(bytes) }
                 left -= bytes.count
-                isAtEnd = left == 0
-            case .success:
-                isAtEnd = true
-            case .failure(let error):
-                failure = error
-                isAtEnd = true
+                isAtEnd = bytes.isEmpty || left == 0
+            case .failure(let error): (failure, isAtEnd) = (error, true)
             }
             isReading = !isAtEnd && chunks.count < FileBodyReader.readAhead
             defer { isWaiting = false }

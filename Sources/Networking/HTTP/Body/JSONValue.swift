@@ -81,24 +81,17 @@ extension JSONValue: Codable {
 
     /// Encodes the value. The encoder's key strategy does not change the names of members.
     public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
         switch self {
-        case .object(let members):
-            // Written as a dictionary, because Foundation does not convert the keys of dictionaries.
-            var container = encoder.singleValueContainer()
-            try container.encode(members)
-        case .array(let values):
-            var container = encoder.unkeyedContainer()
-            for value in values { try container.encode(value) }
-        default:
-            var container = encoder.singleValueContainer()
-            switch self {
-            case .bool(let value): try container.encode(value)
-            case .int(let value): try container.encode(value)
-            case .uint(let value): try container.encode(value)
-            case .double(let value): try container.encode(value)
-            case .string(let value): try container.encode(value)
-            default: try container.encodeNil()
-            }
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .int(let value): try container.encode(value)
+        case .uint(let value): try container.encode(value)
+        case .double(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .array(let values): try container.encode(values)
+        // Written as a dictionary, because Foundation does not convert the keys of dictionaries.
+        case .object(let members): try container.encode(members)
         }
     }
 }

@@ -35,7 +35,8 @@ extension NetworkError: BridgedError {
     /// A suggestion for the user; nil if the user cannot do anything.
     public var recoverySuggestion: String? {
         switch kind {
-        case .unacceptableStatus: NetworkError.suggestion(for: status)
+        case .unacceptableStatus where status == .unauthorized: "Log in and try again."
+        case .unacceptableStatus where status == .tooManyRequests || status?.isServerError == true: "Try again later."
         case .notConnected: "Connect to a network and try again."
         case .networkRestricted: "Allow cellular data, turn Low Data Mode off, or connect to another network."
         case .noToken: failureOfRefresh.map { $0.recoverySuggestion } ?? "Log in and try again."
@@ -44,14 +45,6 @@ extension NetworkError: BridgedError {
             .connectionLostBeforeHead, .connectionLostAfterHead, .truncatedBody, .checksumMismatch:
             "Try again later."
         default: nil
-        }
-    }
-
-    private static func suggestion(for status: HTTPStatus?) -> String? {
-        switch status {
-        case .unauthorized: "Log in and try again."
-        case .tooManyRequests: "Try again later."
-        default: status?.isServerError == true ? "Try again later." : nil
         }
     }
 
@@ -77,8 +70,7 @@ extension NetworkError: BridgedError {
         .undecodableBody:
             "Change the type, or the decoder of the settings (its key and date strategies). "
             + "Decode an optional type if the body may be empty.",
-        .tlsUntrusted:
-            "Check the server's certificate, and the trusted authorities and pins.",
+        .tlsUntrusted: "Check the server's certificate, and the trusted authorities and pins.",
         .responseTooLarge:
             "Raise the limit (maximumResponseSize; for heads and compressed bodies, the transport's Limits), "
             + "or receive the body as a file or as a stream.",

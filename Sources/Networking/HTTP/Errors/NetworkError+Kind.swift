@@ -128,8 +128,7 @@ extension NetworkError.Kind {
 
     private static let urlErrorCodes: [Self: URLError.Code] = [
         .notConnected: .notConnectedToInternet, .networkRestricted: .notConnectedToInternet,
-        .cannotResolveHost: .cannotFindHost,
-        .cannotConnect: .cannotConnectToHost,
+        .cannotResolveHost: .cannotFindHost, .cannotConnect: .cannotConnectToHost,
         .connectionLostBeforeHead: .networkConnectionLost, .connectionLostAfterHead: .networkConnectionLost,
         .connectTimedOut: .timedOut, .idleTimedOut: .timedOut, .deadlineTimedOut: .timedOut,
         .tlsUntrusted: .serverCertificateUntrusted, .tlsFailed: .secureConnectionFailed,
@@ -180,14 +179,11 @@ extension NetworkError.Kind {
 
     private static let explanations: [Self: String] = [
         .invalidRequest: "the request cannot be sent as it is", .bodyNotEncodable: "the body cannot be encoded",
-        .bodyUnreadable: "the request's body cannot be read",
-        .noToken: "no access token is available",
-        .circuitOpen: "the host has failed too often recently",
-        .notCached: "no response is stored in the cache",
+        .bodyUnreadable: "the request's body cannot be read", .noToken: "no access token is available",
+        .circuitOpen: "the host has failed too often recently", .notCached: "no response is stored in the cache",
         .notConnected: "there is no network connection",
         .networkRestricted: "the available network is excluded by the request",
-        .cannotResolveHost: "the host's name cannot be resolved",
-        .cannotConnect: "the host refuses the connection",
+        .cannotResolveHost: "the host's name cannot be resolved", .cannotConnect: "the host refuses the connection",
         .connectionLostBeforeHead: "the connection was lost before a response was received",
         .connectionLostAfterHead: "the connection was lost in the middle of the response",
         .connectTimedOut: "connecting took too long", .idleTimedOut: "no bytes were transferred for too long",
@@ -201,8 +197,7 @@ extension NetworkError.Kind {
         .invalidResponse: "the response is not valid", .undecodableBody: "the body cannot be read",
         .fileNotWritable: "the file cannot be written",
         .checksumMismatch: "the file does not have the expected checksum",
-        .checksumUnavailable: "the system cannot compute the checksum",
-        .cancelled: "the call was cancelled",
+        .checksumUnavailable: "the system cannot compute the checksum", .cancelled: "the call was cancelled",
         .resetting: "the service is being reset",
     ]
 }
@@ -210,9 +205,7 @@ extension NetworkError.Kind {
 extension NetworkError {
     /// Whether this failure causes a missing or incomplete body in a response whose head was received.
     var isAboutBody: Bool {
-        let kinds: Set<Kind> = [
-            .connectionLostAfterHead, .truncatedBody, .undecodableContent, .responseTooLarge, .idleTimedOut, .cancelled,
-        ]
-        return kinds.contains(kind)
+        [.connectionLostAfterHead, .truncatedBody, .undecodableContent, .responseTooLarge, .idleTimedOut, .cancelled]
+            .contains(kind)
     }
 }
