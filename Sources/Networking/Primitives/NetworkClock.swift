@@ -22,8 +22,7 @@ public struct NetworkClock: Sendable {
                     var time = timespec()
                     clock_gettime(CLOCK_BOOTTIME, &time)
                     return Duration(
-                        secondsComponent: Int64(time.tv_sec),
-                        attosecondsComponent: Int64(time.tv_nsec) * 1_000_000_000)
+                        secondsComponent: Int64(time.tv_sec), attosecondsComponent: Int64(time.tv_nsec) * 1_000_000_000)
                 },
                 sleep: { instant in
                     let left = instant - NetworkClock.continuous.now()

@@ -132,8 +132,7 @@ public struct URLQueryEncoder: Sendable {
             for (index, letter) in letters.enumerated() {
                 let isNew =
                     index > 0 && letter.isUppercase
-                    && (!letters[index - 1].isUppercase
-                        || index + 1 < letters.count && letters[index + 1].isLowercase)
+                    && (!letters[index - 1].isUppercase || index + 1 < letters.count && letters[index + 1].isLowercase)
                 if isNew, letters[index - 1] != "_" { text.append("_") }
                 text += letter.lowercased()
             }
@@ -174,8 +173,8 @@ public struct URLQueryEncoder: Sendable {
     /// Creates an encoder. The defaults suit most servers.
     public init(
         arrays: Arrays = .brackets, nesting: Nesting = .brackets, booleans: Booleans = .numeric,
-        dates: Dates = .iso8601,
-        data: Bytes = .base64, keys: Keys = .unchanged, nils: Nils = .omitted, sortsKeys: Bool = true
+        dates: Dates = .iso8601, data: Bytes = .base64, keys: Keys = .unchanged, nils: Nils = .omitted,
+        sortsKeys: Bool = true
     ) {
         self.arrays = arrays
         self.nesting = nesting
@@ -192,11 +191,8 @@ public struct URLQueryEncoder: Sendable {
     /// - Throws: `EncodingError`, or the error of the value's `encode(to:)` or of a closure of the encoder.
     public func encode(_ value: some Encodable) throws -> URLQuery {
         guard case .object(let members) = try node(of: value) else {
-            throw EncodingError.invalidValue(
-                value,
-                EncodingError.Context(
-                    codingPath: [],
-                    debugDescription: "expected a struct or a dictionary, found a value without names"))
+            let fault = "expected a struct or a dictionary, found a value without names"
+            throw EncodingError.invalidValue(value, EncodingError.Context(codingPath: [], debugDescription: fault))
         }
         var items: [URLQuery.Item] = []
         for (name, node) in ordered(members) { write(node, name, into: &items) }

@@ -31,8 +31,7 @@ public struct HTTPHeaders: Hashable, Sendable {
         get {
             guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
             let rest = fields[(first + 1)...].filter { $0.name == name }
-            return rest.isEmpty
-                ? fields[first].value : ([fields[first]] + rest).map(\.value).joined(separator: ", ")
+            return rest.isEmpty ? fields[first].value : ([fields[first]] + rest).map(\.value).joined(separator: ", ")
         }
         set {
             guard let newValue else { return remove(name) }

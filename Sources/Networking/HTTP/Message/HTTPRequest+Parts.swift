@@ -213,7 +213,6 @@ extension HTTPHeader {
     /// Whether the field was meant for the server of one origin: it is a credential, it was added by an environment, or
     /// it is not known to be harmless elsewhere.
     fileprivate var staysAtOrigin: Bool {
-        isSensitive || isFromEnvironment || !name.mayLeaveOrigin
-            || [.host, .traceparent, .tracestate].contains(name)
+        isSensitive || isFromEnvironment || !name.mayLeaveOrigin || [.host, .traceparent, .tracestate].contains(name)
     }
 }

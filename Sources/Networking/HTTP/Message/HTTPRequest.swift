@@ -138,8 +138,7 @@ extension HTTPRequest {
 
         /// Returns these timeouts. Timeouts that are nil are taken from `base`.
         func over(_ base: HTTPRequest.Timeouts) -> HTTPRequest.Timeouts {
-            HTTPRequest.Timeouts(
-                idle: idle ?? base.idle, connect: connect ?? base.connect, total: total ?? base.total)
+            HTTPRequest.Timeouts(idle: idle ?? base.idle, connect: connect ?? base.connect, total: total ?? base.total)
         }
 
         /// The idle timeout that applies: the value that is set, or the default.
