@@ -1,4 +1,4 @@
-/// A sequence of server-sent events that reconnects: when one connection ends, the next connection resumes after the
+/// A stream of server-sent events that reconnects: when one connection ends, the next connection resumes after the
 /// last event.
 ///
 /// Each connection is an ordinary call of the service, so that it carries the current token. The `Last-Event-ID` header
@@ -14,26 +14,21 @@
 /// ```swift
 /// for try await event in feeds.events(FeedEndpoint.news) { show(event.data) }
 /// ```
-struct EventStream: AsyncSequence, Sendable {
-    typealias Element = ServerSentEvent
-
+struct EventStream: Sendable {
     let client: NetworkClient
     let endpoint: any Endpoint
     let settings: RequestSettings
     let reconnection: ServerSentEvent.Reconnection
 
-    /// Creates a reader of the events.
-    func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
-
     /// A reader that requests the events one by one.
     struct Iterator: AsyncIteratorProtocol {
         private let stream: EventStream
-        /// The current connection and the reader of its events; nil between two connections.
-        private var connection: ServerSentEvents?
-        private var events: ServerSentEvents.Iterator?
+        /// The body of the current connection and the reader of its events; nil between two connections.
+        private var connection: IncomingBody?
+        private var events: ServerSentEvents?
         private var machine: EventStreamMachine
 
-        fileprivate init(stream: EventStream) {
+        init(_ stream: EventStream) {
             self.stream = stream
             machine = EventStreamMachine(stream.reconnection, repeating: stream.repetition)
         }
@@ -41,11 +36,11 @@ struct EventStream: AsyncSequence, Sendable {
         /// Returns the next event; nil if there are no more events.
         mutating func next() async throws -> ServerSentEvent? {
             while !machine.isOver {
-                let result = await read()
-                switch machine.step(after: result.outcome, id: events?.lastEventID, retry: events?.retry) {
-                case .deliver: return result.event
+                let (outcome, event, failure) = await read()
+                switch machine.step(after: outcome, id: events?.lastEventID, retry: events?.retry) {
+                case .deliver: return event
                 case .end: return nil
-                case .fail: throw result.error ?? CancellationError()  // a failed outcome always has an error
+                case .fail: throw failure ?? CancellationError()  // a failed outcome always has an error
                 case .reconnect(let delay):
                     (connection, events) = (nil, nil)
                     do { try await stream.wait(for: delay) } catch {
@@ -57,25 +52,22 @@ struct EventStream: AsyncSequence, Sendable {
             return nil
         }
 
-        private struct Result {
-            let outcome: EventStreamMachine.Outcome
-            var event: ServerSentEvent?
-            var error: (any Error)?
-        }
+        private typealias Reading = (outcome: EventStreamMachine.Outcome, event: ServerSentEvent?, error: (any Error)?)
 
         /// Returns the next event, the error or the end of the connection. Opens a connection if there is none.
-        private mutating func read() async -> Result {
+        private mutating func read() async -> Reading {
             do {
                 if events == nil {
-                    guard let opened = try await stream.connect(after: machine.lastEventID) else {
-                        return Result(outcome: .noContent)
+                    guard let body = try await stream.connect(after: machine.lastEventID) else {
+                        return (.noContent, nil, nil)
                     }
-                    connection = opened
-                    events = opened.unmapped.makeAsyncIterator()
+                    connection = body
+                    // The events throw the errors of the body unchanged, because the original error decides.
+                    events = ServerSentEvents(body.unmapped, after: machine.lastEventID)
                     machine.connect()
                 }
-                guard let event = try await events?.next() else { return Result(outcome: .ended) }
-                return Result(outcome: .event, event: event)
+                guard let event = try await events?.next() else { return (.ended, nil, nil) }
+                return (.event, event, nil)
             } catch let failed as RequestPipeline.Failure {
                 // The original error decides, because handlers may have replaced the error of the call.
                 return result(failed.error, after: failed.report.attempts.last?.error ?? failed.error)
@@ -84,8 +76,8 @@ struct EventStream: AsyncSequence, Sendable {
             }
         }
 
-        private func result(_ error: any Error, after cause: any Error) -> Result {
-            Result(outcome: .failed(isRetryable: stream.reconnection.isWorthwhile(after: cause)), error: error)
+        private func result(_ error: any Error, after cause: any Error) -> Reading {
+            (.failed(isRetryable: stream.reconnection.isWorthwhile(after: cause)), nil, error)
         }
     }
 
@@ -95,13 +87,13 @@ struct EventStream: AsyncSequence, Sendable {
         return key.isGiven || endpoint.headers.contains(.idempotencyKey) ? .afterFailure : .never
     }
 
-    /// Opens a connection. Returns nil if the server ends the stream with 204.
-    fileprivate func connect(after lastEventID: String) async throws -> ServerSentEvents? {
+    /// Opens a connection, and returns its body. Returns nil if the server ends the stream with 204.
+    fileprivate func connect(after lastEventID: String) async throws -> IncomingBody? {
         let converter = ResponseConverter.eventsUnlessOver(after: lastEventID)
         let pipeline = client.pipeline(endpoint, as: converter, with: settings)
-        var events: ServerSentEvents?
-        _ = try await pipeline.runReporting { events = try await converter.convert($0, decoder: $1) }
-        return events
+        var body: IncomingBody?
+        _ = try await pipeline.runReporting { body = try await converter.convert($0, decoder: $1) }
+        return body
     }
 
     /// Waits before a new connection. A reset of the service also ends the stream during this wait.

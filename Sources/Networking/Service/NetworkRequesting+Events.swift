@@ -11,8 +11,8 @@ extension NetworkRequesting {
         reconnecting reconnection: ServerSentEvent.Reconnection = ServerSentEvent.Reconnection(),
         with settings: RequestSettings = RequestSettings()
     ) -> BodySequence<ServerSentEvent> {
-        BodySequence(
-            EventStream(client: client, endpoint: endpoint, settings: settings, reconnection: reconnection))
+        let stream = EventStream(client: client, endpoint: endpoint, settings: settings, reconnection: reconnection)
+        return BodySequence { .init(EventStream.Iterator(stream)) }
     }
 }
 

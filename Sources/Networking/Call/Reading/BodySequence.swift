@@ -1,44 +1,28 @@
 import Foundation
 
-/// The lines of a body while it arrives: UTF-8 text without the line endings, which are LF or CRLF. Text after the last
-/// line ending is a line, too, if it is not empty.
-struct BodyLines: AsyncSequence, Sendable {
-    typealias Element = String
+/// Reads the lines of a body while it arrives: UTF-8 text without the line endings, which are LF or CRLF. Text after
+/// the last line ending is a line, too, if it is not empty.
+struct BodyLines: AsyncIteratorProtocol {
+    private var bytes: IncomingBody.Iterator
+    private var splitter = LineSplitter(endings: .lineFeed)
+    private var lines: ArraySlice<Data> = []
+    private var isAtEnd = false
 
-    private let body: IncomingBody
+    init(_ body: IncomingBody) { bytes = body.makeAsyncIterator() }
 
-    init(_ body: IncomingBody) {
-        self.body = body
-    }
-
-    /// Returns an iterator over the lines.
-    func makeAsyncIterator() -> Iterator { Iterator(bytes: body.makeAsyncIterator()) }
-
-    /// Reads the lines.
-    struct Iterator: AsyncIteratorProtocol {
-        fileprivate var bytes: IncomingBody.Iterator
-        private var splitter = LineSplitter(endings: .lineFeed)
-        private var lines: ArraySlice<Data> = []
-        private var isAtEnd = false
-
-        fileprivate init(bytes: IncomingBody.Iterator) {
-            self.bytes = bytes
-        }
-
-        /// Returns the next line, or nil at the end.
-        ///
-        /// - Throws: The error of the body; ``NetworkError/Kind/responseTooLarge`` for a line of more than 16 MiB.
-        mutating func next() async throws -> String? {
-            while lines.isEmpty, !isAtEnd {
-                if let chunk = try await bytes.next() {
-                    lines = try splitter.split(chunk)[...]
-                } else {
-                    isAtEnd = true
-                    if let rest = splitter.rest { lines = [rest] }
-                }
+    /// Returns the next line, or nil at the end.
+    ///
+    /// - Throws: The error of the body; ``NetworkError/Kind/responseTooLarge`` for a line of more than 16 MiB.
+    mutating func next() async throws -> String? {
+        while lines.isEmpty, !isAtEnd {
+            if let chunk = try await bytes.next() {
+                lines = try splitter.split(chunk)[...]
+            } else {
+                isAtEnd = true
+                if let rest = splitter.rest { lines = [rest] }
             }
-            return lines.popFirst().map { String(decoding: $0, as: UTF8.self) }
         }
+        return lines.popFirst().map { String(decoding: $0, as: UTF8.self) }
     }
 }
 
@@ -53,19 +37,19 @@ struct BodyLines: AsyncSequence, Sendable {
 public struct BodySequence<Element: Sendable>: AsyncSequence, Sendable {
     private let makeIterator: @Sendable () -> Iterator
 
-    init<Base: AsyncSequence & Sendable>(_ base: Base) where Base.Element == Element {
-        makeIterator = {
-            var iterator = base.makeAsyncIterator()
-            return Iterator { try await iterator.next() }
-        }
-    }
+    init(_ makeIterator: @escaping @Sendable () -> Iterator) { self.makeIterator = makeIterator }
 
     /// Creates an iterator. The body of one response can be read once.
     public func makeAsyncIterator() -> Iterator { makeIterator() }
 
     /// Reads the elements.
     public struct Iterator: AsyncIteratorProtocol {
-        fileprivate let read: () async throws -> Element?
+        private let read: () async throws -> Element?
+
+        init<Reader: AsyncIteratorProtocol>(_ reader: Reader) where Reader.Element == Element {
+            var reader = reader
+            read = { try await reader.next() }
+        }
 
         /// Returns the next element when it has arrived, or nil at the end.
         public mutating func next() async throws -> Element? { try await read() }
@@ -126,46 +110,30 @@ package struct LineSplitter: Sendable {
     }
 }
 
-/// The JSON values of a body with one value per line. The values are decoded as the body arrives.
-struct JSONLines<Element: Decodable & Sendable>: AsyncSequence, Sendable {
-    private let lines: BodyLines
+/// Reads the JSON values of a body with one value per line. The values are decoded as the body arrives.
+struct JSONLines<Element: Decodable & Sendable>: AsyncIteratorProtocol {
+    private var lines: BodyLines
     private let decoder: JSONDecoder
+    private var number = 0
 
-    init(_ lines: BodyLines, decoder: JSONDecoder) {
-        self.lines = lines
+    init(_ body: IncomingBody, decoder: JSONDecoder) {
+        lines = BodyLines(body)
         self.decoder = decoder
     }
 
-    /// Returns an iterator over the values.
-    func makeAsyncIterator() -> Iterator { Iterator(lines: lines.makeAsyncIterator(), decoder: decoder) }
-
-    /// Reads the values.
-    struct Iterator: AsyncIteratorProtocol {
-        fileprivate var lines: BodyLines.Iterator
-        fileprivate let decoder: JSONDecoder
-        private var number = 0
-
-        fileprivate init(lines: BodyLines.Iterator, decoder: JSONDecoder) {
-            self.lines = lines
-            self.decoder = decoder
-        }
-
-        /// Returns the next value, or nil at the end.
-        ///
-        /// - Throws: The error of the body; ``NetworkError/Kind/undecodableBody`` if a line cannot be decoded. The
-        ///   reason contains the number of the line.
-        mutating func next() async throws -> Element? {
-            while let line = try await lines.next() {
-                number += 1
-                guard !line.utf8.allSatisfy({ HTTPGrammar.isBlank($0) }) else { continue }
-                do { return try decoder.decode(Element.self, from: Data(line.utf8)) } catch {
-                    throw NetworkError(
-                        .undecodableBody,
-                        reason: "line \(number): \(UndecodableBody.describe(error, reading: Element.self))",
-                        underlying: error)
-                }
+    /// Returns the next value, or nil at the end.
+    ///
+    /// - Throws: The error of the body; ``NetworkError/Kind/undecodableBody`` if a line cannot be decoded. The reason
+    ///   contains the number of the line.
+    mutating func next() async throws -> Element? {
+        while let line = try await lines.next() {
+            number += 1
+            guard !line.utf8.allSatisfy({ HTTPGrammar.isBlank($0) }) else { continue }
+            do { return try decoder.decode(Element.self, from: Data(line.utf8)) } catch {
+                let fault = UndecodableBody.describe(error, reading: Element.self)
+                throw NetworkError(.undecodableBody, reason: "line \(number): \(fault)", underlying: error)
             }
-            return nil
         }
+        return nil
     }
 }

@@ -37,27 +37,35 @@ extension ResponseConverter where Value == IncomingBody {
 
 extension ResponseConverter where Value == BodySequence<String> {
     /// A converter that returns the lines of the body, in UTF-8, as they arrive.
-    public static var lines: ResponseConverter { ResponseConverter { BodySequence(BodyLines($1)) } }
+    public static var lines: ResponseConverter {
+        ResponseConverter(streaming: false) { _, body in BodySequence { .init(BodyLines(body)) } }
+    }
 }
 
 extension ResponseConverter where Value == BodySequence<ServerSentEvent> {
     /// A converter that returns the body as server-sent events, as they arrive. A response of another type than
     /// `text/event-stream` is an error.
     public static var serverSentEvents: ResponseConverter {
-        ResponseConverter { BodySequence(try $0.events(in: $1)) }.defaultHeaders(.events)
+        ResponseConverter(streaming: false) { response, body in
+            try response.checkEventStream()
+            return BodySequence { .init(ServerSentEvents(body)) }
+        }
+        .defaultHeaders(.events)
     }
 }
 
-extension ResponseConverter where Value == ServerSentEvents? {
-    /// Returns a converter that reads the events. Its value is nil if the server reports the end of the events with
-    /// status 204.
+extension ResponseConverter where Value == IncomingBody? {
+    /// Returns a converter whose value is the body with the events; nil if the server reports the end of the events
+    /// with status 204.
     ///
     /// - Parameter lastEventID: The identifier of the event after which the stream resumes.
     static func eventsUnlessOver(after lastEventID: String) -> ResponseConverter {
         // A field value neither begins nor ends with a blank (RFC 9110 section 5.5).
         let sentID = String(lastEventID[...].trimmingBlanks())
-        return ResponseConverter {
-            $0.status == .noContent ? nil : try $0.events(in: $1, after: lastEventID)
+        return ResponseConverter(streaming: false) { response, body in
+            guard response.status != .noContent else { return nil }
+            try response.checkEventStream()
+            return body
         }
         .defaultHeaders(.events).overridingHeaders(sentID.isEmpty ? [] : [.lastEventID: sentID])
     }
@@ -70,13 +78,12 @@ extension HTTPHeaders {
 }
 
 extension HTTPResponse {
-    fileprivate func events(in body: IncomingBody, after lastEventID: String = "") throws -> ServerSentEvents {
+    fileprivate func checkEventStream() throws {
         guard headers.contentType?.withoutParameters == .eventStream else {
             throw NetworkError(
                 .unacceptableMediaType,
                 reason: "Content-Type: expected text/event-stream, found \(headers[.contentType] ?? "none")")
         }
-        return ServerSentEvents(body, after: lastEventID)
     }
 }
 
@@ -86,6 +93,8 @@ extension ResponseConverter {
     public static func jsonLines<Element: Decodable & Sendable>(
         _ type: Element.Type = Element.self, decoder: JSONDecoder? = nil
     ) -> ResponseConverter where Value == BodySequence<Element> {
-        ResponseConverter(decodingStream: { BodySequence(JSONLines(BodyLines($1), decoder: decoder ?? $2)) })
+        ResponseConverter(decodingStream: { _, body, shared in
+            BodySequence { .init(JSONLines<Element>(body, decoder: decoder ?? shared)) }
+        })
     }
 }

@@ -23,53 +23,31 @@ public struct ServerSentEvent: Hashable, Sendable {
     }
 }
 
-/// The server-sent events of a body, as they arrive. To close the connection, leave the loop and release the sequence.
-struct ServerSentEvents: AsyncSequence, Sendable {
-    typealias Element = ServerSentEvent
-
-    private let body: IncomingBody
-    private let lastEventID: String
+/// Reads the server-sent events of a body, as they arrive.
+struct ServerSentEvents: AsyncIteratorProtocol {
+    private var bytes: IncomingBody.Iterator
+    private var parser: ServerSentEventParser
+    private var events: ArraySlice<ServerSentEvent> = []
 
     /// - Parameter lastEventID: The last event ID when the previous connection ended.
     init(_ body: IncomingBody, after lastEventID: String = "") {
-        self.body = body
-        self.lastEventID = lastEventID
+        bytes = body.makeAsyncIterator()
+        parser = ServerSentEventParser(after: lastEventID)
     }
 
-    /// A sequence of the same events. It throws the errors of the body unchanged, without mapping them.
-    var unmapped: ServerSentEvents { ServerSentEvents(body.unmapped, after: lastEventID) }
+    /// The last event ID, with which a new connection resumes. The server may have sent it without an event.
+    var lastEventID: String { parser.lastEventID }
+    /// The reconnection time that the server has sent; nil if it has sent none.
+    var retry: Duration? { parser.retry }
 
-    /// Returns the error that this sequence throws if the unmapped body throws the given error.
-    func mapped(_ error: any Error) async -> any Error { await body.mapped(error) }
-
-    /// Returns an iterator over the events.
-    func makeAsyncIterator() -> Iterator { Iterator(bytes: body.makeAsyncIterator(), after: lastEventID) }
-
-    /// Reads the events.
-    struct Iterator: AsyncIteratorProtocol {
-        private var bytes: IncomingBody.Iterator
-        private var parser: ServerSentEventParser
-        private var events: ArraySlice<ServerSentEvent> = []
-
-        fileprivate init(bytes: IncomingBody.Iterator, after lastEventID: String) {
-            self.bytes = bytes
-            parser = ServerSentEventParser(after: lastEventID)
+    /// Returns the next event, or nil at the end of the body. An empty line completes an event. An event that is
+    /// incomplete at the end of the body is discarded.
+    mutating func next() async throws -> ServerSentEvent? {
+        while events.isEmpty {
+            guard let chunk = try await bytes.next() else { return nil }
+            events = try parser.parse(chunk)[...]
         }
-
-        /// The last event ID, with which a new connection resumes. The server may have sent it without an event.
-        var lastEventID: String { parser.lastEventID }
-        /// The reconnection time that the server has sent; nil if it has sent none.
-        var retry: Duration? { parser.retry }
-
-        /// Returns the next event, or nil at the end of the body. An empty line completes an event. An event that is
-        /// incomplete at the end of the body is discarded.
-        mutating func next() async throws -> ServerSentEvent? {
-            while events.isEmpty {
-                guard let chunk = try await bytes.next() else { return nil }
-                events = try parser.parse(chunk)[...]
-            }
-            return events.popFirst()
-        }
+        return events.popFirst()
     }
 }
 
