@@ -18,17 +18,8 @@ final class RunningCalls: Sendable {
         var participants: Settlement<Void>?
     }
 
-    /// Marks the tasks in which the participants of a service are reset. `isOpen` is true until the reset is done.
-    private final class Mark: Sendable {
-        let calls: ObjectIdentifier
-        let isOpen = Locked(true)
-
-        init(_ calls: RunningCalls) {
-            self.calls = ObjectIdentifier(calls)
-        }
-    }
-
-    @TaskLocal private static var mark: Mark?
+    /// The reset of the participants in which the current task runs.
+    @TaskLocal private static var current: Settlement<Void>?
 
     private let state = Locked(State())
 
@@ -80,23 +71,20 @@ final class RunningCalls: Sendable {
     /// Resets the participants, or waits for a reset of the participants that is already in progress. If a participant
     /// starts a reset while it is being reset, the new reset returns immediately, because it would wait for itself.
     private func reset(all participants: [any ResetParticipant]) async {
-        let isInside =
-            RunningCalls.mark.map { $0.calls == ObjectIdentifier(self) && $0.isOpen.withLock { $0 } } ?? false
-        guard !participants.isEmpty, !isInside else { return }
+        guard !participants.isEmpty else { return }
         let mine = Settlement<Void>()
         let running = state.withLock { state in
             defer { state.participants = state.participants ?? mine }
             return state.participants
         }
         if let running {
-            if !CacheRevalidations.isInside { await running.settled() }
+            let isInside = running.id == RunningCalls.current?.id || CacheRevalidations.isInside
+            if !isInside { await running.settled() }
             return
         }
-        let mark = Mark(self)
-        await RunningCalls.$mark.withValue(mark) {
+        await RunningCalls.$current.withValue(mine) {
             for participant in participants { await participant.reset() }
         }
-        mark.isOpen.withLock { $0 = false }
         state.withLock { $0.participants = nil }
         mine.settle(.success(()))
     }
