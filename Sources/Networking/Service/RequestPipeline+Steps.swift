@@ -74,7 +74,7 @@ extension RequestPipeline {
         try await client.requestAdaptingService.adapt(&request, for: endpoint)
         try scope.check()
         try encodeBody(of: &request)
-        if let file = requirements.file { request.beginDownload(to: file) }
+        if let file = requirements.download?.value { request.beginDownload(to: file) }
         phase = .sent(request, at: client.clock.now(), begun: phase.begun)
         events?.report(.adapted(request))
         return request

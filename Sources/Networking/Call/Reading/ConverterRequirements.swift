@@ -46,19 +46,11 @@ struct ConverterRequirements: Sendable {
     let target: BodyTarget
     /// The file of a download; nil for other converters. Its own allocation keeps this value small, which is copied for
     /// each call.
-    private var download: CopyOnWrite<FileDestination>?
-    var file: FileDestination? {
-        get { download?.value }
-        set { download = newValue.map { CopyOnWrite($0) } }
-    }
+    var download: CopyOnWrite<FileDestination>?
     /// The header fields that are added to the request if it has no field of the same name.
     var defaultHeaders: HTTPHeaders = []
     /// The header fields that replace those of the request.
     var overridingHeaders: HTTPHeaders = []
-
-    init(target: BodyTarget) {
-        self.target = target
-    }
 
     /// Whether the converter may keep the response that it reads. If so, it gets the response outside of its call.
     /// False for the converters of the library that only read the body.

@@ -47,12 +47,6 @@ extension ResponseConverter {
         }
         .defaultHeaders(.json)
     }
-
-    /// Returns a converter that returns a fallback value if this converter fails. The errors of a converter that reads
-    /// the body in chunks are not replaced.
-    public func replacingErrors(with fallback: Value) -> ResponseConverter {
-        recovering { _ in fallback }
-    }
 }
 
 extension ResponseConverter {

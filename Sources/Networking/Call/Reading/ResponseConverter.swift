@@ -68,9 +68,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     static func reading(
         _ read: @escaping @Sendable (HTTPResponse, JSONDecoder) throws -> Value
     ) -> ResponseConverter {
-        var converter = ResponseConverter(decoding: read)
-        converter.requirements.keepsResponse = false
-        return converter
+        ResponseConverter(decoding: read).requiring { $0.keepsResponse = false }
     }
 
     init(decodingStream read: @escaping @Sendable (HTTPResponse, IncomingBody, JSONDecoder) async throws -> Value) {
@@ -78,26 +76,24 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     }
 
     /// Returns a converter whose requests are downloads into a file.
-    func downloading(to file: FileDestination) -> ResponseConverter {
-        var converter = self
-        converter.requirements.file = file
-        return converter
-    }
+    func downloading(to file: FileDestination) -> ResponseConverter { requiring { $0.download = CopyOnWrite(file) } }
 
     /// Returns a converter whose requests have these header fields, unless the environment or the endpoint has a field
     /// of the same name. Example: `Accept` with the types that the converter reads. The standard validators do not
     /// compare such an `Accept` with the media type of the response.
     public func defaultHeaders(_ headers: HTTPHeaders) -> ResponseConverter {
-        var converter = self
-        let known = requirements.defaultHeaders
-        converter.requirements.defaultHeaders = known.isEmpty ? headers : known.merging(headers)
-        return converter
+        requiring { $0.defaultHeaders = $0.defaultHeaders.isEmpty ? headers : $0.defaultHeaders.merging(headers) }
     }
 
     /// Returns a converter whose requests have these header fields in place of fields with the same names.
     func overridingHeaders(_ headers: HTTPHeaders) -> ResponseConverter {
+        requiring { $0.overridingHeaders = headers }
+    }
+
+    /// Returns a converter with changed requirements.
+    private func requiring(_ change: (inout ConverterRequirements) -> Void) -> ResponseConverter {
         var converter = self
-        converter.requirements.overridingHeaders = headers
+        change(&converter.requirements)
         return converter
     }
 
@@ -120,11 +116,11 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         }
     }
 
-    /// Returns a converter that returns the value of a closure if this converter fails. A converter that reads the body
-    /// in chunks is not changed.
-    func recovering(_ fallback: @escaping @Sendable (any Error) -> Value) -> ResponseConverter {
+    /// Returns a converter that returns a fallback value if this converter fails. The errors of a converter that reads
+    /// the body in chunks are not replaced.
+    public func replacingErrors(with fallback: Value) -> ResponseConverter {
         reading { read in
-            { do { return try read($0, $1, $2) } catch { return fallback(error) } }
+            { (try? read($0, $1, $2)) ?? fallback }
         } streamed: { read in
             read
         }
