@@ -58,6 +58,18 @@ extension ResponseConverter {
     ) -> ResponseConverter where Value == [Element] {
         ResponseConverter<[Tolerant<Element>]>.json(decoder: decoder).map { $0.compactMap(\.value) }
     }
+
+    /// Returns a converter that reads JSON whose root has the type of the value.
+    ///
+    /// - Parameter name: The kind of the root, for the error.
+    private static func root(_ name: String) -> ResponseConverter {
+        ResponseConverter<JSONValue>.json().map { value in
+            guard let root = value.untyped as? Value else {
+                throw UndecodableBody("the body is JSON, but its root is not \(name)")
+            }
+            return root
+        }
+    }
 }
 
 /// An element that may have any form; its value is nil if it cannot be decoded as `Element`.
@@ -72,27 +84,13 @@ private struct Tolerant<Element: Decodable & Sendable>: Decodable, Sendable {
 extension ResponseConverter where Value == [String: any Sendable] {
     /// A converter that reads the body as a JSON object. Its members are `String`, `Bool`, `Int`, `Double`, and arrays
     /// and objects of these; null members are omitted. A root that is not an object is an error.
-    public static var jsonObject: ResponseConverter {
-        ResponseConverter<JSONValue>.json().map { value in
-            guard let object = value.untyped as? [String: any Sendable] else {
-                throw UndecodableBody("the body is JSON, but its root is not an object")
-            }
-            return object
-        }
-    }
+    public static var jsonObject: ResponseConverter { root("an object") }
 }
 
 extension ResponseConverter where Value == [any Sendable] {
     /// A converter that reads the body as a JSON array, whose elements have the types of ``jsonObject``. A root that is
     /// not an array is an error.
-    public static var jsonArray: ResponseConverter {
-        ResponseConverter<JSONValue>.json().map { value in
-            guard let array = value.untyped as? [any Sendable] else {
-                throw UndecodableBody("the body is JSON, but its root is not an array")
-            }
-            return array
-        }
-    }
+    public static var jsonArray: ResponseConverter { root("an array") }
 }
 
 extension HTTPHeaders {
@@ -108,17 +106,9 @@ extension HTTPResponse {
     public func read<Value: Sendable>(
         as converter: ResponseConverter<Value>, decoder: JSONDecoder = JSONDecoder()
     ) throws -> Value {
-        do {
-            if let value = try converter.convertNow(self, decoder) { return value }
-            throw UndecodableBody("the converter reads a stream, but the body is already in memory")
-        } catch let error as NetworkError {
-            throw error.completed(request: request, response: self)
-        } catch {
-            throw NetworkError(
-                .undecodableBody, reason: UndecodableBody.describe(error, reading: Value.self, headers.contentType),
-                request: request,
-                response: self, underlying: error)
-        }
+        if let value = try converter.convertNow(self, decoder) { return value }
+        let fault = UndecodableBody("the converter reads a stream, but the body is already in memory")
+        throw converter.explained(fault, self)
     }
 
     func nonEmpty() throws -> Data {
@@ -149,10 +139,7 @@ extension ResponseConverter where Value: Decodable {
 
 extension HTTPResponse {
     fileprivate func read<Value: Decodable>(_ type: Value.Type, _ decoder: JSONDecoder) throws -> Value {
-        guard let type = type as? any SelfReading.Type else {
-            guard !data.isEmpty else { throw UndecodableBody("the body is empty") }
-            return try decoder.decode(Value.self, from: data)
-        }
+        guard let type = type as? any SelfReading.Type else { return try decoder.decode(Value.self, from: nonEmpty()) }
         guard let value = try type.read(self, decoder) as? Value else {
             throw UndecodableBody("the body is not a \(Value.self)")
         }

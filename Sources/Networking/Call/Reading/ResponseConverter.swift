@@ -167,7 +167,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     }
 
     /// Returns the error of the call for an error of the closure.
-    private func explained(_ error: any Error, _ response: HTTPResponse) -> any Error {
+    func explained(_ error: any Error, _ response: HTTPResponse) -> any Error {
         switch error {
         case is Interruption: error
         case let known as NetworkError: known.completed(request: response.request, response: response.withoutStream)
