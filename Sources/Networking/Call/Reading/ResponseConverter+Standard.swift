@@ -28,11 +28,6 @@ extension ResponseConverter where Value == String {
 
     /// Returns a converter that reads the body as text in an encoding. The charset of the response is ignored.
     public static func string(encoding: String.Encoding) -> ResponseConverter {
-        .reading { response, _ in
-            guard let text = String(data: response.data, encoding: encoding) else {
-                throw UndecodableBody("the body is not text in \(encoding)")
-            }
-            return text
-        }
+        .reading { response, _ in try response.text(in: encoding, named: "\(encoding)") }
     }
 }

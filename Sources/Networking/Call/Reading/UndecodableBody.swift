@@ -38,8 +38,7 @@ struct UndecodableBody: Error, CustomStringConvertible {
     private static func found(_ context: DecodingError.Context) -> String? {
         let kinds = [
             "a string": "a string", "number": "a number", "a number": "a number", "an array": "an array",
-            "a dictionary": "an object",
-            "bool": "a boolean", "null": "null",
+            "a dictionary": "an object", "bool": "a boolean", "null": "null",
         ]
         return kinds.first { context.debugDescription.hasSuffix("but found \($0.key) instead.") }?.value
     }
@@ -69,14 +68,16 @@ extension HTTPResponse {
             guard let encoding = CharacterSetName(charset)?.encoding else {
                 throw UndecodableBody("the body's charset \"\(charset)\" is unknown")
             }
-            guard let text = String(data: data, encoding: encoding) else {
-                throw UndecodableBody("the body is not text in \(charset)")
-            }
-            return text
+            return try text(in: encoding, named: charset)
         }
         if let text = String(data: data, encoding: .utf8) { return text }
-        guard type?.isJSON != true, let text = String(data: data, encoding: .isoLatin1) else {
-            throw UndecodableBody("the body is not text in utf-8")
+        return try text(in: type?.isJSON == true ? .utf8 : .isoLatin1, named: "utf-8")
+    }
+
+    /// The body as text in an encoding.
+    func text(in encoding: String.Encoding, named name: String) throws -> String {
+        guard let text = String(data: data, encoding: encoding) else {
+            throw UndecodableBody("the body is not text in \(name)")
         }
         return text
     }
