@@ -213,6 +213,11 @@ struct ReportTests {
     }
 }
 
+extension CallReport {
+    /// The waits between attempts, in order.
+    var waits: [Duration] { attempts.compactMap { $0.decision?.delay } }
+}
+
 extension RequestAttempt {
     fileprivate var status: HTTPStatus? { response?.status }
 }

@@ -11,29 +11,17 @@ public import Foundation
 /// print(response.report.waterfall)
 /// ```
 public struct CallReport: Sendable {
-    /// The data is stored behind one reference, so that an error or event that contains a report stays small.
-    private final class Storage: Sendable {
+    private struct Parts: Sendable {
         let endpoint: (any Endpoint)?
         let date: Date
         let earlier: [RequestAttempt]
         let last: RequestAttempt?
         let error: (any Error)?
         let duration: Duration
-
-        init(
-            _ endpoint: (any Endpoint)?, _ date: Date, _ earlier: [RequestAttempt], _ last: RequestAttempt?,
-            _ error: (any Error)?, _ duration: Duration
-        ) {
-            self.endpoint = endpoint
-            self.date = date
-            self.earlier = earlier
-            self.last = last
-            self.error = error
-            self.duration = duration
-        }
     }
 
-    private let storage: Storage
+    /// The data is stored behind one reference, so that an error or event that contains a report stays small.
+    private let parts: CopyOnWrite<Parts>
 
     /// Creates a report.
     ///
@@ -48,19 +36,20 @@ public struct CallReport: Sendable {
         of endpoint: (any Endpoint)?, date: Date = Date(), earlier: [RequestAttempt] = [], last: RequestAttempt?,
         error: (any Error)? = nil, duration: Duration
     ) {
-        storage = Storage(endpoint, date, earlier, last, error, duration)
+        parts = CopyOnWrite(
+            Parts(endpoint: endpoint, date: date, earlier: earlier, last: last, error: error, duration: duration))
     }
 
     /// The endpoint of the call; nil for a report that was created without an endpoint.
-    public var endpoint: (any Endpoint)? { storage.endpoint }
+    public var endpoint: (any Endpoint)? { parts.value.endpoint }
     /// The date when the call began, by the service's clock.
-    public var date: Date { storage.date }
+    public var date: Date { parts.value.date }
     /// The total duration of the call.
-    public var duration: Duration { storage.duration }
+    public var duration: Duration { parts.value.duration }
     /// The error that the call ended with, after the error handlers; nil if the call succeeded.
-    public var error: (any Error)? { storage.error }
+    public var error: (any Error)? { parts.value.error }
     /// The attempts of the call, in order; empty if the call ended before the first attempt began.
-    public var attempts: [RequestAttempt] { storage.last.map { storage.earlier + [$0] } ?? storage.earlier }
+    public var attempts: [RequestAttempt] { parts.value.last.map { parts.value.earlier + [$0] } ?? parts.value.earlier }
 
     /// The request of the last attempt; nil if no request could be created.
     public var request: HTTPRequest? { lastAttempt?.request }
@@ -69,12 +58,7 @@ public struct CallReport: Sendable {
     /// The status of the last attempt; nil if it received no response.
     public var status: HTTPStatus? { response?.status }
 
-    private var lastAttempt: RequestAttempt? { storage.last ?? storage.earlier.last }
-
-    /// The waits between attempts, in order.
-    package var waits: [Duration] {
-        storage.earlier.compactMap { $0.decision?.delay }
-    }
+    private var lastAttempt: RequestAttempt? { parts.value.last ?? parts.value.earlier.last }
 }
 
 extension NetworkError {
@@ -164,12 +148,16 @@ extension RequestAttempt: CustomStringConvertible {
     /// One line: `1: 503 Service Unavailable to GET api.example.com/users/7 (0.12 s)`. It contains no query, no
     /// credentials and no body.
     public var description: String {
-        let known = error as? NetworkError
-        let fault =
-            known.map { $0.kind == .unacceptableStatus ? nil : $0.kind.description } ?? error.map { "\(type(of: $0))" }
         let outcome =
-            response.map { response in "\(response)\(fault.map { ", \($0)" } ?? "")" } ?? known?.description ?? fault
-            ?? "no response"
+            response.map { response in "\(response)\(fault.map { ", \($0)" } ?? "")" }
+            ?? (error as? NetworkError)?.description ?? fault ?? "no response"
         return "\(number): \(outcome) (\(duration.shortText))"
+    }
+
+    /// The error, if the status does not show it.
+    var fault: String? {
+        guard let error else { return nil }
+        guard let known = error as? NetworkError else { return "\(type(of: error))" }
+        return known.kind == .unacceptableStatus ? nil : known.kind.description
     }
 }

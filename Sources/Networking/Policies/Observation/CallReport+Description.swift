@@ -13,15 +13,6 @@ extension CallReport: RedactedReflectable {
     }
 }
 
-extension RequestAttempt {
-    /// The error, if the status does not show it.
-    var fault: String? {
-        guard let error else { return nil }
-        guard let known = error as? NetworkError else { return "\(type(of: error))" }
-        return known.kind == .unacceptableStatus ? nil : known.kind.description
-    }
-}
-
 /// The attributes of calls and attempts, with the names of OpenTelemetry's semantic conventions for HTTP clients,
 /// version 1.23 and later.
 extension CallReport {
