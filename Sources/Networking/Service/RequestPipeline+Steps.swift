@@ -122,12 +122,11 @@ extension RequestPipeline {
     @inline(never)  // as `begin`
     func finish(with response: HTTPResponse, to request: HTTPRequest) throws -> Outcome {
         try scope.complete()
-        let record = CallRecord(
-            call: endpoint, date: date, earlier: history, number: history.count + 1, begun: begun,
-            attemptBegun: phase.begun, handedOver: phase.sent, ended: client.clock.now(),
-            tokenGeneration: request.tokenGeneration)
-        events?.report(.attemptEnded(record.attempt(with: response)))
-        return (response, record)
+        let draft = CallReport.Draft(
+            endpoint: endpoint, date: date, earlier: history, begun: begun, attemptBegun: phase.begun,
+            handedOver: phase.sent, ended: client.clock.now(), tokenGeneration: request.tokenGeneration)
+        events?.report(.attemptEnded(draft.attempt(with: response)))
+        return (response, draft)
     }
 }
 

@@ -6,7 +6,7 @@ import Foundation
 /// retry carries the new token; the transport sends it; the validators check the response, and the converter reads it.
 /// If anything fails, the error handlers decide whether another attempt follows.
 final class RequestPipeline {
-    typealias Outcome = (response: HTTPResponse, record: CallRecord)
+    typealias Outcome = (response: HTTPResponse, draft: CallReport.Draft)
     /// Reads a response, and waits for its body.
     typealias Reading = (_ response: HTTPResponse, _ decoder: JSONDecoder) async throws -> Void
 
@@ -101,7 +101,7 @@ final class RequestPipeline {
         defer { outer?.remove(scope) }
         do {
             let outcome = try await run(read)
-            events?.finish(outcome.record.report(on: outcome.response))
+            events?.finish(outcome.draft.report(on: outcome.response))
             return outcome
         } catch {
             if let failure = error as? Failure { events?.finish(failure.report) }
@@ -172,9 +172,9 @@ final class RequestPipeline {
 }
 
 extension Response {
-    /// The value of a call, with the response, which leaves the call, and the record of the call.
+    /// The value of a call, with the response, which leaves the call, and the draft of its report.
     init(_ value: Value, _ outcome: RequestPipeline.Outcome) {
-        self.init(value, outcome.response.leavingCall(), record: outcome.record)
+        self.init(value, outcome.response.leavingCall(), outcome.draft)
     }
 }
 

@@ -189,7 +189,7 @@ extension RequestPipeline {
             let outcome = try await run { value = try await converter.convert($0, decoder: $1) }
             // The call has an outcome only after the response was read, so there is a value.
             guard let value else { throw NetworkError(.unknown) }
-            return (.success(Response(value, outcome)), outcome.record.report(on: outcome.response))
+            return (.success(Response(value, outcome)), outcome.draft.report(on: outcome.response))
         } catch {
             let failure = error as? Failure
             let report = failure?.report ?? CallReport(of: endpoint, last: nil, error: error, duration: .zero)

@@ -5,30 +5,28 @@ public struct Response<Value: Sendable>: Sendable {
     /// The response, with its request.
     public let http: HTTPResponse
 
-    private let record: CallRecord?
+    private let draft: CallReport.Draft?
 
     /// Creates a response.
-    public init(_ value: Value, _ http: HTTPResponse) {
-        self.init(value, http, record: nil)
-    }
+    public init(_ value: Value, _ http: HTTPResponse) { self.init(value, http, nil) }
 
-    init(_ value: Value, _ http: HTTPResponse, record: CallRecord?) {
+    init(_ value: Value, _ http: HTTPResponse, _ draft: CallReport.Draft?) {
         self.value = value
         self.http = http
-        self.record = record
+        self.draft = draft
     }
 
     /// The report of the call: attempts, waits, durations. If the response was not returned by a call of a service, the
     /// report contains one attempt with a duration of zero.
     public var report: CallReport {
-        if let record { return record.report(on: http) }
+        if let draft { return draft.report(on: http) }
         let last = RequestAttempt(number: 1, request: http.request, response: http, error: nil, duration: .zero)
         return CallReport(of: nil, last: last, duration: .zero)
     }
 
     /// Returns the response with its value transformed.
     public func map<Other: Sendable>(_ transform: (Value) throws -> Other) rethrows -> Response<Other> {
-        Response<Other>(try transform(value), http, record: record)
+        Response<Other>(try transform(value), http, draft)
     }
 }
 

@@ -66,33 +66,35 @@ extension NetworkError {
     public var report: CallReport? { attachment as? CallReport }
 }
 
-/// The data that a call with a response stores for its report. The report is created when it is read.
-struct CallRecord: Sendable {
-    let call: any Endpoint
-    let date: Date
-    /// The attempts before the successful one.
-    let earlier: [RequestAttempt]
-    let number: Int
-    /// The time when the call began. The next three values are the times when the attempt began, when it was handed to
-    /// the transport, and when the call ended.
-    let begun: Duration
-    let attemptBegun: Duration
-    let handedOver: Duration?
-    let ended: Duration
-    /// The number of the token that the last request carried; nil if it carried none.
-    let tokenGeneration: Int?
+extension CallReport {
+    /// What a call with a response stores for its report. The report is created when it is read.
+    struct Draft: Sendable {
+        let endpoint: any Endpoint
+        let date: Date
+        /// The attempts before the successful one.
+        let earlier: [RequestAttempt]
+        /// The time when the call began. The next three values are the times when the attempt began, when it was handed
+        /// to the transport, and when the call ended.
+        let begun: Duration
+        let attemptBegun: Duration
+        let handedOver: Duration?
+        let ended: Duration
+        /// The number of the token that the last request carried; nil if it carried none.
+        let tokenGeneration: Int?
 
-    /// Returns the attempt that received the response.
-    func attempt(with response: HTTPResponse) -> RequestAttempt {
-        RequestAttempt(
-            number: number, request: response.request, response: response.withoutStream, error: nil,
-            start: attemptBegun - begun, queued: handedOver.map { $0 - attemptBegun }, duration: ended - attemptBegun,
-            tokenGeneration: tokenGeneration)
-    }
+        /// Returns the attempt that received the response.
+        func attempt(with response: HTTPResponse) -> RequestAttempt {
+            RequestAttempt(
+                number: earlier.count + 1, request: response.request, response: response.withoutStream, error: nil,
+                start: attemptBegun - begun, queued: handedOver.map { $0 - attemptBegun },
+                duration: ended - attemptBegun, tokenGeneration: tokenGeneration)
+        }
 
-    /// Returns the report of the call that ended with the response.
-    func report(on response: HTTPResponse) -> CallReport {
-        CallReport(of: call, date: date, earlier: earlier, last: attempt(with: response), duration: ended - begun)
+        /// Returns the report of the call that ended with the response.
+        func report(on response: HTTPResponse) -> CallReport {
+            let last = attempt(with: response)
+            return CallReport(of: endpoint, date: date, earlier: earlier, last: last, duration: ended - begun)
+        }
     }
 }
 
