@@ -7,16 +7,9 @@ struct ResolvedEndpoint: HTTPRequest.Part {
     /// The origin of the environment; the origin of the endpoint if the environment has none.
     let home: HTTPOrigin?
     /// The environment's query.
-    private let query: URLQuery
+    let query: URLQuery
     /// The query of the environment's base URL.
-    private let baseQuery: String
-
-    init(authorizationType: AuthorizationType, home: HTTPOrigin?, query: URLQuery, baseQuery: String = "") {
-        self.authorizationType = authorizationType
-        self.home = home
-        self.query = query
-        self.baseQuery = baseQuery
-    }
+    var baseQuery = ""
 
     /// The environment's query items, decoded.
     var queryItems: Set<String> {

@@ -8,7 +8,7 @@ import Foundation
 public struct ProblemDetails: Hashable, Sendable {
     /// The type of the problem, a URI. Default: `about:blank`, which means that the status describes the problem
     /// completely.
-    public var type: String
+    public var type = "about:blank"
     /// A short text for people, which is the same for every problem of the type.
     public var title: String?
     /// The status that the origin server sent. A proxy may have changed the status of the response.
@@ -18,20 +18,7 @@ public struct ProblemDetails: Hashable, Sendable {
     /// A URI that identifies this occurrence of the problem.
     public var instance: String?
     /// The members that are specific to the type of the problem.
-    public var extensions: [String: JSONValue]
-
-    /// Creates problem details.
-    package init(
-        type: String = "about:blank", title: String? = nil, status: HTTPStatus? = nil, detail: String? = nil,
-        instance: String? = nil, extensions: [String: JSONValue] = [:]
-    ) {
-        self.type = type
-        self.title = title
-        self.status = status
-        self.detail = detail
-        self.instance = instance
-        self.extensions = extensions
-    }
+    public var extensions: [String: JSONValue] = [:]
 
     /// Decodes the members that are specific to the type of the problem.
     public func extensions<Members: Decodable>(as type: Members.Type) throws -> Members {
@@ -45,8 +32,7 @@ extension ProblemDetails: Decodable {
         guard case .object(var members) = try JSONValue(from: decoder) else {
             throw DecodingError.typeMismatch(
                 [String: JSONValue].self,
-                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "expected a JSON object")
-            )
+                DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "expected a JSON object"))
         }
         self.init(
             type: members.removeValue(forKey: "type")?.string ?? "about:blank",

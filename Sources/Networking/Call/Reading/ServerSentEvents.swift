@@ -4,23 +4,15 @@ package import Foundation
 /// [WHATWG's HTML standard, section 9.2](https://html.spec.whatwg.org/multipage/server-sent-events.html).
 public struct ServerSentEvent: Hashable, Sendable {
     /// The type of the event. Default: `message`.
-    public var type: String
+    public var type = "message"
     /// The text of the event. Its lines are separated by LF.
     public var data: String
     /// The last event ID, which the server has sent with this event or earlier; empty if the server has sent none. Send
     /// it as `Last-Event-ID` to resume after this event.
-    public var id: String
+    public var id = ""
     /// The reconnection time, which the server has sent with this event or earlier; nil if the server has sent none.
     /// The client should wait for this time before it connects again. At most 24 hours.
     public var retry: Duration?
-
-    /// Creates an event.
-    package init(type: String = "message", data: String, id: String = "", retry: Duration? = nil) {
-        self.type = type
-        self.data = data
-        self.id = id
-        self.retry = retry
-    }
 }
 
 /// Reads the server-sent events of a body, as they arrive.
@@ -90,12 +82,9 @@ package struct ServerSentEventParser: Sendable {
     private mutating func take(_ line: String) throws -> ServerSentEvent? {
         guard !line.isEmpty else { return dispatch() }
         let bytes = line.utf8
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else {
-            try set(line, "")
-            return nil
-        }
+        let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
         guard colon != bytes.startIndex else { return nil }  // a comment
-        var value = bytes[bytes.index(after: colon)...]
+        var value = bytes[colon...].dropFirst()
         if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
         try set(String(decoding: bytes[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self))
         return nil
@@ -110,8 +99,7 @@ package struct ServerSentEventParser: Sendable {
             data.append(value)
         case "id": if value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) { id = value }
         case "retry":
-            let isNumber =
-                !value.isEmpty && value.utf8.allSatisfy { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+            let isNumber = !value.isEmpty && value.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
             if isNumber { retry = .milliseconds(min(Int(value) ?? .max, 86_400_000)) }
         default: break
         }
