@@ -35,10 +35,7 @@ public struct NetworkConfiguration: Sendable {
     public var concurrencyLimit: ConcurrencyLimit? = ConcurrencyLimit()
     /// Delays requests while a host requests a pause (`Retry-After`). Default: a gate of this configuration that uses
     /// its ``clock``. Nil: no gate.
-    public var backoffGate: BackoffGate? {
-        get { gate.value }
-        set { gate = .chosen(newValue) }
-    }
+    public var backoffGate: BackoffGate? = BackoffGate() { didSet { isGateChosen = true } }
     /// Makes requests fail immediately for some time if their host has failed often. Default: nil.
     public var circuitBreaker: CircuitBreaker?
     /// The app's own policies. A request passes them after the breaker and the gate, and before the limit. Default:
@@ -77,24 +74,17 @@ public struct NetworkConfiguration: Sendable {
     /// Measures timeouts and delays. Parts that are created elsewhere, such as a circuit breaker, have clocks of their
     /// own. Default: ``NetworkClock/continuous``.
     public var clock = NetworkClock.continuous {
-        didSet { if case .standard = gate { gate = .standard(BackoffGate(clock: clock)) } }
+        didSet {
+            guard !isGateChosen else { return }
+            backoffGate = BackoffGate(clock: clock)
+            isGateChosen = false
+        }
     }
     /// The source of random numbers for retries, idempotency keys and call ids. Default: ``RandomSource/system``.
     public var random = RandomSource.system
 
-    private enum Gate: Sendable {
-        case standard(BackoffGate)
-        case chosen(BackoffGate?)
-
-        var value: BackoffGate? {
-            switch self {
-            case .standard(let gate): gate
-            case .chosen(let gate): gate
-            }
-        }
-    }
-
-    private var gate = Gate.standard(BackoffGate())
+    /// Whether the app has set `backoffGate`. If not, the gate is replaced if the clock changes.
+    private var isGateChosen = false
 
     /// Creates a configuration whose other parts have their defaults.
     public init(environment: NetworkEnvironment = NetworkEnvironment()) {
