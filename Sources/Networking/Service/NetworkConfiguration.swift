@@ -104,7 +104,7 @@ public struct NetworkConfiguration: Sendable {
     /// ```
     public struct ErrorMapping: Sendable {
         let isGeneral: Bool
-        let map: (@Sendable (any Error, RequestFailure) -> any Error)?
+        let map: ErrorHandlingService.Mapping?
 
         /// Maps to the endpoint's own error (`error(for:)`). If the endpoint has none, maps to ``GeneralRequestError``,
         /// as described at ``GeneralErrorHandler``.
@@ -113,18 +113,16 @@ public struct NetworkConfiguration: Sendable {
         /// `error(for:)` is not called.
         public static let unmapped = ErrorMapping(isGeneral: false, map: nil)
 
-        private init(isGeneral: Bool, map: (@Sendable (any Error, RequestFailure) -> any Error)?) {
-            self.isGeneral = isGeneral
-            self.map = map
-        }
+    }
+}
 
-        /// Creates a mapping that applies the general mapping first and then the closure.
-        ///
-        /// - Parameter map: Receives the failure and the error that results from handlers and general mapping. Returns
-        ///   the error that the call throws.
-        public init(_ map: @escaping @Sendable (_ error: any Error, _ failure: RequestFailure) -> any Error) {
-            self.init(isGeneral: true, map: map)
-        }
+extension NetworkConfiguration.ErrorMapping {
+    /// Creates a mapping that applies the general mapping first and then the closure.
+    ///
+    /// - Parameter map: Receives the failure and the error that results from handlers and general mapping. Returns the
+    ///   error that the call throws.
+    public init(_ map: @escaping @Sendable (_ error: any Error, _ failure: RequestFailure) -> any Error) {
+        self.init(isGeneral: true, map: map)
     }
 }
 

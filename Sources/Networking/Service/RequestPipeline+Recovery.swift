@@ -9,15 +9,14 @@ extension RequestPipeline {
             if try await waitedWhilePaused() { return nil }
             var failure = failure(with: error)
             end(failure.error, as: failure)
-            let verdict = await client.errorHandlingService.verdict(
-                on: &failure, isInterrupted: { scope.interruption != nil })
+            let result = await client.errorHandlingService.result(of: &failure) { scope.interruption != nil }
             history[history.count - 1].decisions = failure.decisions
             try scope.check()
-            switch verdict {
-            case .fail(let error):
+            switch result {
+            case .next(let error, _), .fail(let error):
                 try scope.complete()
                 return failed(with: error, of: failure, after: history.last?.decision)
-            case .retry(let delay, let request):
+            case .retry(let delay, let request, _):
                 if let request { replace(with: request, after: failure) }
                 if let decision = history.last?.decision { events?.report(.waiting(.retry(after: delay, decision))) }
                 try await client.clock.wait(for: delay)
@@ -60,8 +59,8 @@ extension RequestPipeline {
         }
         var failure = failure(with: ending)
         if case .idle = phase {} else { end(failure.error, as: failure) }
-        let verdict = await client.errorHandlingService.verdict(on: &failure, isInterrupted: { false })
-        guard case .fail(let error) = verdict else { return failed(with: failure.error, of: failure) }
+        let result = await client.errorHandlingService.result(of: &failure) { false }
+        guard case .fail(let error) = result else { return failed(with: failure.error, of: failure) }
         return failed(with: error, of: failure)
     }
 

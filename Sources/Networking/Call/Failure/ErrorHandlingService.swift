@@ -9,23 +9,16 @@ public struct ErrorHandlingService: Sendable {
     private let recorders: [any ResponseRecorder]
     private let registered: Registrations<any ErrorHandler>
     /// The mapping of the error with which the call ends. It is called last.
-    private let mapping: (@Sendable (any Error, RequestFailure) -> any Error)?
+    private let mapping: Mapping?
 
-    /// The decision about a failure.
-    enum Verdict {
-        case fail(any Error)
-        case retry(after: Duration, with: HTTPRequest?)
-    }
+    typealias Mapping = @Sendable (any Error, RequestFailure) -> any Error
 
     /// Creates a service with handlers. Default: none.
     public init(_ handlers: [any ErrorHandler] = []) {
         self.init(handlers, Registrations(), mapping: nil)
     }
 
-    private init(
-        _ handlers: [any ErrorHandler], _ registered: Registrations<any ErrorHandler>,
-        mapping: (@Sendable (any Error, RequestFailure) -> any Error)?
-    ) {
+    private init(_ handlers: [any ErrorHandler], _ registered: Registrations<any ErrorHandler>, mapping: Mapping?) {
         self.handlers = handlers
         self.registered = registered
         self.mapping = mapping
@@ -33,10 +26,7 @@ public struct ErrorHandlingService: Sendable {
     }
 
     /// Returns an error handling service with additional handlers before and after these, and a mapping that runs last.
-    func between(
-        _ first: [any ErrorHandler], and last: [any ErrorHandler],
-        mapping: (@Sendable (any Error, RequestFailure) -> any Error)?
-    ) -> ErrorHandlingService {
+    func between(_ first: [any ErrorHandler], and last: [any ErrorHandler], mapping: Mapping?) -> ErrorHandlingService {
         ErrorHandlingService(first + handlers + last, registered, mapping: mapping)
     }
 
@@ -64,9 +54,8 @@ public struct ErrorHandlingService: Sendable {
     ///   - failure: The failure. The handlers update its error, and their decisions are appended to it.
     ///   - isInterrupted: Called after each handler. If the call has ended meanwhile, the remaining handlers are not
     ///     called.
-    func verdict(
-        on failure: inout RequestFailure, isInterrupted: () -> Bool
-    ) async -> Verdict {
+    /// - Returns: A retry that is allowed, the end of the call, or, if no handler has decided, the error of the last one.
+    func result(of failure: inout RequestFailure, isInterrupted: () -> Bool) async -> ErrorHandlingResult {
         for handler in current {
             let result = await handler.handle(failure)
             if isInterrupted() { break }
@@ -74,18 +63,17 @@ public struct ErrorHandlingService: Sendable {
             case .next(let error, let reason):
                 failure.error = error
                 if let reason { failure.decisions.append(.noRetry(because: reason)) }
-            case .fail(let error):
-                return .fail(error)
+            case .fail: return result
             case .retry(let delay, let request, let reason):
                 if let refusal = failure.refusal(toRetryAfter: delay, with: request) {
                     failure.decisions.append(.noRetry(because: refusal))
                     continue
                 }
                 failure.decisions.append(.retry(after: delay, because: reason ?? failure.cause))
-                return .retry(after: delay, with: request)
+                return result
             }
         }
-        return .fail(failure.error)
+        return .next(failure.error)
     }
 
     /// Returns the mapped error for a body that failed after its call had ended. Only the error mappers are called,
