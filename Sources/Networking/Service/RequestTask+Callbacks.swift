@@ -18,15 +18,9 @@ extension RequestTask {
     @discardableResult
     @preconcurrency
     public func onStart(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Self {
-        let hasStarted = Locked(false)
-        track.observe { event in
-            guard case .attemptStarted = event else { return }
-            let isFirst = hasStarted.withLock { hasStarted in
-                defer { hasStarted = true }
-                return !hasStarted
-            }
-            if isFirst { queue.async(execute: action) }
-        }
+        let isStarted = Settlement<Void>()  // settled once, by the first attempt
+        isStarted.observe { _ in queue.async(execute: action) }
+        track.observe { event in if case .attemptStarted = event { isStarted.settle(.success(())) } }
         return self
     }
 
@@ -59,9 +53,7 @@ extension RequestTask {
     @discardableResult
     @preconcurrency
     public func onAttempt(on queue: DispatchQueue, _ action: @escaping @Sendable (RequestAttempt) -> Void) -> Self {
-        track.observe { event in
-            if case .attemptEnded(let attempt) = event { queue.async { action(attempt) } }
-        }
+        track.observe { event in if case .attemptEnded(let attempt) = event { queue.async { action(attempt) } } }
         return self
     }
 
@@ -139,34 +131,29 @@ extension RequestTask {
 /// The actions of a call that ends because it was cancelled. They are performed in the reverse order of their
 /// registration.
 final class CancellationList: Sendable {
-    private enum State: Sendable {
-        case open([@Sendable () -> Void])
-        case over(wasCancelled: Bool)
+    private struct State: Sendable {
+        var actions: [@Sendable () -> Void] = []
+        /// Nil before the call has ended.
+        var wasCancelled: Bool?
     }
 
-    private let state = Locked(State.open([]))
+    private let state = Locked(State())
 
     func add(_ action: @escaping @Sendable () -> Void) {
-        let isNow = state.withLock { state in
-            switch state {
-            case .open(let actions):
-                state = .open(actions + [action])
-                return false
-            case .over(let wasCancelled):
-                return wasCancelled
-            }
+        let wasCancelled = state.withLock { state in
+            if state.wasCancelled == nil { state.actions.append(action) }
+            return state.wasCancelled
         }
-        if isNow { action() }
+        if wasCancelled == true { action() }
     }
 
     /// Performs the actions if the call was cancelled. Otherwise releases them without performing them.
     func end(wasCancelled: Bool) {
-        let actions: [@Sendable () -> Void] = state.withLock { state in
-            guard case .open(let actions) = state else { return [] }
-            state = .over(wasCancelled: wasCancelled)
-            return wasCancelled ? actions.reversed() : []
+        let actions = state.withLock { state in
+            defer { state = State(wasCancelled: wasCancelled) }
+            return state.actions
         }
-        for action in actions { action() }
+        if wasCancelled { for action in actions.reversed() { action() } }
     }
 }
 
