@@ -107,9 +107,9 @@ struct EventStream: Sendable {
         do {
             try await CallPosition.$current.withValue(.inside(scope)) { try await client.clock.wait(for: delay) }
         } catch {
+            let settings = client.resolved(settings, for: endpoint)
             let pipeline = RequestPipeline(
-                endpoint, endpoint.method, on: client, for: ResponseConverter<Void>.void.requirements,
-                with: client.resolved(settings, for: endpoint), in: scope)
+                endpoint, on: client, for: ConverterRequirements(target: .memory), with: settings, in: scope)
             throw await pipeline.interrupted().error
         }
     }

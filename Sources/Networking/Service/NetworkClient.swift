@@ -92,9 +92,7 @@ public final class NetworkClient: Sendable {
     func pipeline<Value: Sendable>(
         _ endpoint: any Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings
     ) -> RequestPipeline {
-        RequestPipeline(
-            endpoint, endpoint.method, on: self, for: converter.requirements,
-            with: resolved(settings, for: endpoint))
+        RequestPipeline(endpoint, on: self, for: converter.requirements, with: resolved(settings, for: endpoint))
     }
 
     /// Creates the request of an endpoint, and attaches the current session to the request.
@@ -117,9 +115,7 @@ public final class NetworkClient: Sendable {
         _ endpoint: Call, with settings: RequestSettings
     ) -> (RequestPipeline, ResponseConverter<Call.ResponseValue>) {
         let (resolved, converter) = resolved(settings, with: endpoint)
-        let pipeline = RequestPipeline(
-            endpoint, endpoint.method, on: self, for: converter.requirements, with: resolved)
-        return (pipeline, converter)
+        return (RequestPipeline(endpoint, on: self, for: converter.requirements, with: resolved), converter)
     }
 
     /// Returns the settings of one call of a typed endpoint, and the endpoint's converter.

@@ -35,7 +35,9 @@ public struct NetworkConfiguration: Sendable {
     public var concurrencyLimit: ConcurrencyLimit? = ConcurrencyLimit()
     /// Delays requests while a host requests a pause (`Retry-After`). Default: a gate of this configuration that uses
     /// its ``clock``. Nil: no gate.
-    public var backoffGate: BackoffGate? = BackoffGate() { didSet { isGateChosen = true } }
+    public var backoffGate: BackoffGate? = BackoffGate() {
+        didSet { isGateChosen = true }
+    }
     /// Makes requests fail immediately for some time if their host has failed often. Default: nil.
     public var circuitBreaker: CircuitBreaker?
     /// The app's own policies. A request passes them after the breaker and the gate, and before the limit. Default:

@@ -50,16 +50,17 @@ final class RequestPipeline {
     var history: [RequestAttempt] = []
 
     /// - Parameters:
+    ///   - method: The endpoint's method, if it was read already.
     ///   - settings: The settings of the call, which include those of the endpoint and the service.
     ///   - track: The track of the call's task; nil if the call has no task.
     ///   - scope: The scope of the call. Default: a new one.
     init(
-        _ endpoint: any Endpoint, _ method: HTTPMethod, on client: NetworkClient,
+        _ endpoint: any Endpoint, method: HTTPMethod? = nil, on client: NetworkClient,
         for requirements: ConverterRequirements, with settings: RequestSettings, track: CallTrack? = nil,
         in scope: CallScope? = nil
     ) {
         self.endpoint = endpoint
-        self.method = method
+        self.method = method ?? endpoint.method
         self.client = client
         self.requirements = requirements
         self.settings = settings

@@ -41,7 +41,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
             pauseGate: converter.requirements.isDownload && method.isSafe ? PauseGate() : nil,
             target: converter.requirements.target, isUpload: !method.isSafe)
         let pipeline = RequestPipeline(
-            endpoint, method, on: client, for: converter.requirements, with: settings, track: track)
+            endpoint, method: method, on: client, for: converter.requirements, with: settings, track: track)
         let (scope, events) = (pipeline.scope, pipeline.events)
         // Registered before the task starts, so that a reset or a cancellation immediately afterwards finds the call.
         client.calls.enter(scope, endpoint)

@@ -4,14 +4,14 @@
 /// handlers of the initializer. After them, it retries the call or maps the error: see ``NetworkConfiguration``. Copies
 /// share the handlers that are registered at run time.
 public struct ErrorHandlingService: Sendable {
+    typealias Mapping = @Sendable (any Error, RequestFailure) -> any Error
+
     /// The handlers that the service was created with, in order.
     public let handlers: [any ErrorHandler]
     private let recorders: [any ResponseRecorder]
     private let registered: Registrations<any ErrorHandler>
     /// The mapping of the error with which the call ends. It is called last.
     private let mapping: Mapping?
-
-    typealias Mapping = @Sendable (any Error, RequestFailure) -> any Error
 
     /// Creates a service with handlers. Default: none.
     public init(_ handlers: [any ErrorHandler] = []) {
@@ -54,7 +54,7 @@ public struct ErrorHandlingService: Sendable {
     ///   - failure: The failure. The handlers update its error, and their decisions are appended to it.
     ///   - isInterrupted: Called after each handler. If the call has ended meanwhile, the remaining handlers are not
     ///     called.
-    /// - Returns: A retry that is allowed, the end of the call, or, if no handler has decided, the error of the last one.
+    /// - Returns: A retry that is allowed, or the end of the call. If no handler has decided, the error of the last one.
     func result(of failure: inout RequestFailure, isInterrupted: () -> Bool) async -> ErrorHandlingResult {
         for handler in current {
             let result = await handler.handle(failure)
