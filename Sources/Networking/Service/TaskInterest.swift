@@ -51,12 +51,6 @@ package final class TaskInterest: Sendable {
         }
     }
 
-    /// Subtracts one from the number of callbacks, tasks and callers that are interested in the task. Does not cancel
-    /// the task.
-    package func leave() {
-        _ = leaves()
-    }
-
     /// Notes that a task that waited for this task now waits directly for the source of this task.
     func passOver() {
         state.withLock { state in
@@ -67,10 +61,12 @@ package final class TaskInterest: Sendable {
         }
     }
 
-    /// Does the same as ``leave()``.
+    /// Subtracts one from the number of callbacks, tasks and callers that are interested in the task. Does not cancel
+    /// the task.
     ///
     /// - Returns: True if nothing is interested in the task any longer.
-    private func leaves() -> Bool {
+    @discardableResult
+    package func leave() -> Bool {
         state.withLock { state in
             state.count -= 1
             guard state.count == 0 else { return false }
@@ -111,7 +107,7 @@ package final class TaskInterest: Sendable {
     /// - Returns: The sources that have to end.
     private func endSources() -> [TaskInterest] {
         let (sources, isCounted) = state.withLock { $0.takeSources() }
-        return sources.filter { (isCounted ? $0.leaves() : $0.isUnwanted) && $0.scope.interrupt(.cancelled) }
+        return sources.filter { (isCounted ? $0.leave() : $0.isUnwanted) && $0.scope.interrupt(.cancelled) }
     }
 
     /// Makes `source` the only source of this task. If this task is cancelled, `source` is cancelled, too, unless
