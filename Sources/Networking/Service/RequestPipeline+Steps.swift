@@ -112,7 +112,11 @@ extension RequestPipeline {
     /// Returns the error for a response that a validator has refused. If the response is a stream, its beginning is
     /// read, which is enough to decode an error.
     func refused(_ response: HTTPResponse, _ error: any Error) async -> any Error {
-        if case .stream = response.content { answer(with: await response.refused()) }
+        if case .stream(let body) = response.content {
+            var refused = response
+            refused.content = .data(await body.beginning(upTo: HTTPStatus.refusedBodySize))
+            answer(with: refused)
+        }
         return NetworkError.explained(error, response)
     }
 

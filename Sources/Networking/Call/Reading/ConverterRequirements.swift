@@ -16,16 +16,6 @@ enum BodyTarget: Hashable, Sendable {
     }
 }
 
-extension HTTPResponse {
-    /// Returns a rejected response with the beginning of its body in memory, even if the body is a stream.
-    func refused() async -> HTTPResponse {
-        guard case .stream(let body) = content else { return self }
-        var response = self
-        response.content = .data(await body.beginning(upTo: HTTPStatus.refusedBodySize))
-        return response
-    }
-}
-
 extension HTTPResponse.Content {
     /// The body as a stream. A body in memory or in a file is read as a stream, too.
     var stream: IncomingBody {
