@@ -96,10 +96,6 @@ public struct EndpointPath: Hashable, Sendable {
 
     private static let slash = UInt8(ascii: "/")
 
-    private mutating func reserve(_ count: Int) {
-        text.reserveCapacity(count)
-    }
-
     private mutating func append(value: String) {
         guard !isCut else { return }
         let start = text.utf8.count
@@ -147,15 +143,10 @@ public struct EndpointPath: Hashable, Sendable {
         }
     }
 
-    /// Whether a path may contain a byte of a segment as it is.
+    /// Whether a path may contain a byte of a segment as it is: an unreserved character or a delimiter ([RFC 3986
+    /// section 3.3](https://www.rfc-editor.org/rfc/rfc3986#section-3.3)).
     private static func isPlain(_ byte: UInt8) -> Bool {
-        PercentEncoding.isUnreserved(byte) || isDelimiter(byte)
-    }
-
-    /// The characters that a path may contain in addition to unreserved characters: [RFC 3986 section
-    /// 3.3](https://www.rfc-editor.org/rfc/rfc3986#section-3.3).
-    private static func isDelimiter(_ byte: UInt8) -> Bool {
-        "!$&'()*+,;=:@".utf8.contains(byte)
+        PercentEncoding.isUnreserved(byte) || "!$&'()*+,;=:@".utf8.contains(byte)
     }
 
     private mutating func endSegment() {
@@ -196,7 +187,7 @@ extension EndpointPath: ExpressibleByStringInterpolation {
 
         /// Creates an empty path.
         public init(literalCapacity: Int, interpolationCount: Int) {
-            path.reserve(literalCapacity + interpolationCount * 16)
+            path.text.reserveCapacity(literalCapacity + interpolationCount * 16)
         }
 
         /// Appends literal text.

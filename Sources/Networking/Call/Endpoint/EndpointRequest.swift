@@ -35,8 +35,8 @@ struct EndpointRequest {
         var request = HTTPRequest(
             method, try url(at: server, parameters.query(method)), of: server.address.origin,
             timeouts: settings.timeouts)
-        request.headers =
-            environment.value.headers.isEmpty ? endpoint.headers : environmentHeaders(server).merging(endpoint.headers)
+        let shared = server.isForeign ? [] : environment.value.headers  // sent to the environment's server only
+        request.headers = shared.isEmpty ? endpoint.headers : shared.merging(endpoint.headers)
         request.options = settings.options
         request.networkAccess = settings.networkAccess
         request.parts = settings.orders
@@ -106,11 +106,6 @@ struct EndpointRequest {
         return shared
     }
 
-    /// Returns the environment's header fields, which are sent to the environment's server only.
-    private func environmentHeaders(_ server: Server) -> HTTPHeaders {
-        server.isForeign ? [] : environment.value.headers
-    }
-
     /// Returns the URL that consists of the base URL, the prefix, the path and the query. One slash separates the
     /// components of its path.
     private func url(at server: Server, _ parameters: URLQuery?) throws -> URL {
@@ -120,9 +115,8 @@ struct EndpointRequest {
         let isComplete = server.isOwn && ownPath == ""
         let base = isComplete ? address.wholePath : address.path
         let (prefix, path) = isComplete ? ("", "") : try prefixed(ownPath)
-        var items =
-            environment.value.query.isEmpty || server.isForeign
-            ? endpoint.query : environment.value.query + endpoint.query
+        let shared = server.isForeign ? URLQuery() : environment.value.query
+        var items = shared.isEmpty ? endpoint.query : shared + endpoint.query
         if let parameters { items = items + parameters }
         if let fault = items.fault { throw NetworkError(.invalidRequest, reason: "query: \(fault)") }
         let query = items.isEmpty ? "" : items.percentEncoded
