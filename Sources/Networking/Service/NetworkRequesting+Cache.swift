@@ -44,10 +44,9 @@ extension NetworkRequesting {
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()
     ) -> ResponseCache.CachedThenFresh<Value> {
-        let awaiting = settings.awaitingValidation
-        return ResponseCache.CachedThenFresh(
+        ResponseCache.CachedThenFresh(
             stored: { cachedResponse(endpoint, as: converter, with: settings) },
-            load: { try await response(endpoint, as: converter, with: awaiting) })
+            load: { try await response(endpoint, as: converter, with: settings.awaitingValidation) })
     }
 
     /// Removes the stored responses for a call from the service's cache, for all credentials.

@@ -14,8 +14,7 @@ extension NetworkRequesting {
         success: @escaping @MainActor @Sendable (Value) -> Void,
         failure: @escaping @MainActor @Sendable (any Error) -> Void
     ) -> any CancellableRequest {
-        let converter: ResponseConverter<Value> = .automatic()
-        return task(endpoint, as: converter, with: settings).calling({ success($0.value) }, failure)
+        task(endpoint, as: ResponseConverter<Value>.automatic(), with: settings).calling({ success($0.value) }, failure)
     }
 
     /// Sends a request and passes the value together with the response to `success`. The type of the value determines
@@ -27,8 +26,7 @@ extension NetworkRequesting {
         success: @escaping @MainActor @Sendable (Response<Value>) -> Void,
         failure: @escaping @MainActor @Sendable (any Error) -> Void
     ) -> any CancellableRequest {
-        let converter: ResponseConverter<Value> = .automatic()
-        return task(endpoint, as: converter, with: settings).calling(success, failure)
+        task(endpoint, as: ResponseConverter<Value>.automatic(), with: settings).calling(success, failure)
     }
 
     /// Sends a request and ignores the body of the response.
@@ -50,7 +48,7 @@ extension NetworkRequesting {
         success: @escaping @MainActor @Sendable (Value) -> Void,
         failure: @escaping @MainActor @Sendable (any Error) -> Void
     ) -> any CancellableRequest {
-        return task(endpoint, as: converter, with: settings).calling({ success($0.value) }, failure)
+        task(endpoint, as: converter, with: settings).calling({ success($0.value) }, failure)
     }
 }
 
@@ -64,8 +62,7 @@ extension NetworkRequesting {
         success: @escaping @MainActor @Sendable (Call.ResponseValue) -> Void,
         failure: @escaping @MainActor @Sendable (any Error) -> Void
     ) -> any CancellableRequest {
-        return task(endpoint, with: settings).calling(
-            { success($0.value) }, failure)
+        task(endpoint, with: settings).calling({ success($0.value) }, failure)
     }
 }
 

@@ -161,10 +161,9 @@ extension NetworkRequesting {
     public func cachedThenFresh<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
     ) -> ResponseCache.CachedThenFresh<Call.ResponseValue> {
-        let awaiting = settings.awaitingValidation
-        return ResponseCache.CachedThenFresh(
+        ResponseCache.CachedThenFresh(
             stored: { cachedResponse(endpoint, with: settings) },
-            load: { try await response(endpoint, with: awaiting) })
+            load: { try await response(endpoint, with: settings.awaitingValidation) })
     }
 }
 
