@@ -7,8 +7,7 @@
 /// `task(_:as:).onCompletion(on: queue) { … }`.
 extension NetworkRequesting {
     /// Sends a request and reads the response as the type of the closure's parameter.
-    @discardableResult
-    @preconcurrency
+    @discardableResult @preconcurrency
     public func request<Value: Decodable & Sendable>(
         for endpoint: some Endpoint<Untyped>, with settings: RequestSettings = RequestSettings(),
         success: @escaping @MainActor @Sendable (Value) -> Void,
@@ -19,8 +18,7 @@ extension NetworkRequesting {
 
     /// Sends a request and passes the value together with the response to `success`. The type of the value determines
     /// how the response is read.
-    @discardableResult
-    @preconcurrency
+    @discardableResult @preconcurrency
     public func request<Value: Decodable & Sendable>(
         for endpoint: some Endpoint<Untyped>, with settings: RequestSettings = RequestSettings(),
         success: @escaping @MainActor @Sendable (Response<Value>) -> Void,
@@ -30,8 +28,7 @@ extension NetworkRequesting {
     }
 
     /// Sends a request and ignores the body of the response.
-    @discardableResult
-    @preconcurrency
+    @discardableResult @preconcurrency
     public func request(
         for endpoint: some Endpoint<Untyped>, with settings: RequestSettings = RequestSettings(),
         success: @escaping @MainActor @Sendable () -> Void, failure: @escaping @MainActor @Sendable (any Error) -> Void
@@ -40,8 +37,7 @@ extension NetworkRequesting {
     }
 
     /// Sends a request. `success` receives the value that the converter reads.
-    @discardableResult
-    @preconcurrency
+    @discardableResult @preconcurrency
     public func request<Value: Sendable>(
         for endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings(),
@@ -55,8 +51,7 @@ extension NetworkRequesting {
 /// Methods with callbacks for endpoints that declare their result type.
 extension NetworkRequesting {
     /// Sends a request and passes the value of its response to `success`.
-    @discardableResult
-    @preconcurrency
+    @discardableResult @preconcurrency
     public func request<Call: TypedEndpoint>(
         for endpoint: Call, with settings: RequestSettings = RequestSettings(),
         success: @escaping @MainActor @Sendable (Call.ResponseValue) -> Void,

@@ -8,15 +8,13 @@ public import Foundation
 /// were registered, except the closures of `onCancel`, which run in the reverse order.
 extension RequestTask {
     /// Calls a closure on the main actor, once the first request of the call has been created.
-    @discardableResult
-    @preconcurrency
+    @discardableResult @preconcurrency
     public func onStart(_ action: @escaping @MainActor @Sendable () -> Void) -> Self {
         onStart(on: .main) { MainActor.assumeIsolated { action() } }
     }
 
     /// Calls a closure on a queue, once the first request of the call has been created.
-    @discardableResult
-    @preconcurrency
+    @discardableResult @preconcurrency
     public func onStart(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Self {
         let isStarted = Settlement<Void>()  // settled once, by the first attempt
         isStarted.observe { _ in queue.async(execute: action) }
@@ -26,16 +24,14 @@ extension RequestTask {
 
     /// Calls a closure on the main actor with the newest progress, until the call ends. While the main queue is busy,
     /// intermediate values are skipped.
-    @discardableResult
-    @preconcurrency
+    @discardableResult @preconcurrency
     public func onProgress(_ action: @escaping @MainActor @Sendable (RequestProgress) -> Void) -> Self {
         onProgress(on: .main) { value in MainActor.assumeIsolated { action(value) } }
     }
 
     /// Calls a closure on a queue with the newest progress, until the call ends. While the queue is busy, intermediate
     /// values are skipped.
-    @discardableResult
-    @preconcurrency
+    @discardableResult @preconcurrency
     public func onProgress(on queue: DispatchQueue, _ action: @escaping @Sendable (RequestProgress) -> Void) -> Self {
         track.meter.observe(on: queue, action)
         return self
@@ -43,51 +39,44 @@ extension RequestTask {
 
     /// Calls a closure on the main actor for each attempt that has ended, before the closures that report the end of
     /// the call.
-    @discardableResult
-    @preconcurrency
+    @discardableResult @preconcurrency
     public func onAttempt(_ action: @escaping @MainActor @Sendable (RequestAttempt) -> Void) -> Self {
         onAttempt(on: .main) { value in MainActor.assumeIsolated { action(value) } }
     }
 
     /// Calls a closure on a queue for each attempt that has ended, before the closures that report the end of the call.
-    @discardableResult
-    @preconcurrency
+    @discardableResult @preconcurrency
     public func onAttempt(on queue: DispatchQueue, _ action: @escaping @Sendable (RequestAttempt) -> Void) -> Self {
         track.observe { event in if case .attemptEnded(let attempt) = event { queue.async { action(attempt) } } }
         return self
     }
 
     /// Calls a closure on the main actor with the value, if the call succeeds.
-    @discardableResult
-    @preconcurrency
+    @discardableResult @preconcurrency
     public func onSuccess(_ action: @escaping @MainActor @Sendable (Value) -> Void) -> Self {
         onSuccess(on: .main) { value in MainActor.assumeIsolated { action(value) } }
     }
 
     /// Calls a closure on a queue with the value, if the call succeeds.
-    @discardableResult
-    @preconcurrency
+    @discardableResult @preconcurrency
     public func onSuccess(on queue: DispatchQueue, _ action: @escaping @Sendable (Value) -> Void) -> Self {
         onCompletion(on: queue) { if case .success(let response) = $0 { action(response.value) } }
     }
 
     /// Calls a closure on the main actor with the error, if the call fails.
-    @discardableResult
-    @preconcurrency
+    @discardableResult @preconcurrency
     public func onFailure(_ action: @escaping @MainActor @Sendable (any Error) -> Void) -> Self {
         onFailure(on: .main) { value in MainActor.assumeIsolated { action(value) } }
     }
 
     /// Calls a closure on a queue with the error, if the call fails.
-    @discardableResult
-    @preconcurrency
+    @discardableResult @preconcurrency
     public func onFailure(on queue: DispatchQueue, _ action: @escaping @Sendable (any Error) -> Void) -> Self {
         onCompletion(on: queue) { if case .failure(let error) = $0 { action(error) } }
     }
 
     /// Calls a closure on the main actor with the value and its response, or with the error.
-    @discardableResult
-    @preconcurrency
+    @discardableResult @preconcurrency
     public func onCompletion(
         _ action: @escaping @MainActor @Sendable (Result<Response<Value>, any Error>) -> Void
     ) -> Self {
@@ -95,8 +84,7 @@ extension RequestTask {
     }
 
     /// Calls a closure on a queue with the value and its response, or with the error.
-    @discardableResult
-    @preconcurrency
+    @discardableResult @preconcurrency
     public func onCompletion(
         on queue: DispatchQueue, _ action: @escaping @Sendable (Result<Response<Value>, any Error>) -> Void
     ) -> Self {
@@ -112,16 +100,14 @@ extension RequestTask {
 
     /// Calls a closure on the main actor if the call ends because it was cancelled. If there are several closures, the
     /// one that was registered last is called first.
-    @discardableResult
-    @preconcurrency
+    @discardableResult @preconcurrency
     public func onCancel(_ action: @escaping @MainActor @Sendable () -> Void) -> Self {
         onCancel(on: .main) { MainActor.assumeIsolated { action() } }
     }
 
     /// Calls a closure on a queue if the call ends because it was cancelled. If there are several closures, the one
     /// that was registered last is called first.
-    @discardableResult
-    @preconcurrency
+    @discardableResult @preconcurrency
     public func onCancel(on queue: DispatchQueue, _ action: @escaping @Sendable () -> Void) -> Self {
         cancellations.add { queue.async(execute: action) }
         return self

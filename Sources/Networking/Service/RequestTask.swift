@@ -232,7 +232,6 @@ public protocol CancellableRequest: AnyObject, Sendable {
     @discardableResult
     func cancel() -> Bool
     /// Calls a closure on the main actor with the newest progress, until the call ends.
-    @discardableResult
-    @preconcurrency
+    @discardableResult @preconcurrency
     func onProgress(_ action: @escaping @MainActor @Sendable (RequestProgress) -> Void) -> Self
 }

@@ -54,7 +54,7 @@ public struct ErrorHandlingService: Sendable {
     ///   - failure: The failure. The handlers update its error, and their decisions are appended to it.
     ///   - isInterrupted: Called after each handler. If the call has ended meanwhile, the remaining handlers are not
     ///     called.
-    /// - Returns: A retry that is allowed, or the end of the call. If no handler has decided, the error of the last one.
+    /// - Returns: An allowed retry, or the end of the call. If no handler has decided, the error of the last handler.
     func result(of failure: inout RequestFailure, isInterrupted: () -> Bool) async -> ErrorHandlingResult {
         for handler in current {
             let result = await handler.handle(failure)
