@@ -175,8 +175,7 @@ extension NetworkConfiguration {
     /// part has a session.
     func soleSession() -> (session: AccessTokenSupervisor?, error: NetworkError?) {
         var first = session.map { (supervisor: $0, part: "authorizedBy") }
-        let parts: [any Sendable] =
-            admissionPolicies + requestAdaptingService.adapters + errorHandlingService.handlers
+        let parts: [any Sendable] = admissionPolicies + requestAdaptingService.adapters + errorHandlingService.handlers
         for part in parts {
             guard let supervisor = (part as? any AccessTokenPart)?.supervisor else { continue }
             let known = first ?? (supervisor, "\(type(of: part))")

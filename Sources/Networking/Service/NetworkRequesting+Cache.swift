@@ -19,8 +19,7 @@ extension NetworkRequesting {
         _ pipeline: RequestPipeline, _ converter: ResponseConverter<Value>
     ) -> Response<Value>? {
         guard let cache = client.configuration.cache, let request = try? pipeline.adaptedRequestNow(),
-            request.parts.cache.rule != .off,
-            let asked = CacheRequest(request, .only, .buffered(limit: .max)),
+            request.parts.cache.rule != .off, let asked = CacheRequest(request, .only, .buffered(limit: .max)),
             let response = cache.response(to: request)?.response(to: asked, at: cache.date(), .cache)?.leavingCall(),
             response.status.isSuccessful,
             let value = try? converter.convertNow(response, pipeline.settings.decoder ?? JSONDecoder())

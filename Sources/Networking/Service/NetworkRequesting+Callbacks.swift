@@ -40,8 +40,7 @@ extension NetworkRequesting {
     @discardableResult @preconcurrency
     public func request<Value: Sendable>(
         for endpoint: some Endpoint, as converter: ResponseConverter<Value>,
-        with settings: RequestSettings = RequestSettings(),
-        success: @escaping @MainActor @Sendable (Value) -> Void,
+        with settings: RequestSettings = RequestSettings(), success: @escaping @MainActor @Sendable (Value) -> Void,
         failure: @escaping @MainActor @Sendable (any Error) -> Void
     ) -> any CancellableRequest {
         task(endpoint, as: converter, with: settings).calling({ success($0.value) }, failure)

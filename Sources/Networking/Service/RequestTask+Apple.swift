@@ -76,9 +76,7 @@
             public init(of service: ReachabilityService) {
                 self.service = service
                 status = service.status
-                token = service.statuses.observe(replayingCurrent: true) { [weak self] status in
-                    self?.status = status
-                }
+                token = service.statuses.observe(replayingCurrent: true) { [weak self] status in self?.status = status }
             }
         }
     }

@@ -6,12 +6,8 @@ import Foundation
 extension RequestTask {
     /// Returns a task whose value is the transformed value of this task. `transform` is called on the thread on which
     /// the call ends, not on a queue.
-    public func map<Other: Sendable>(
-        _ transform: @escaping @Sendable (Value) throws -> Other
-    ) -> RequestTask<Other> {
-        derived { result, derived in
-            derived.settle(Result { try result.get().map(transform) })
-        }
+    public func map<Other: Sendable>(_ transform: @escaping @Sendable (Value) throws -> Other) -> RequestTask<Other> {
+        derived { result, derived in derived.settle(Result { try result.get().map(transform) }) }
     }
 
     /// Returns a task whose value is the result of an asynchronous closure. The closure runs in a task of its own,
@@ -41,9 +37,7 @@ extension RequestTask {
         _ next: @escaping @Sendable (Value) throws -> RequestTask<Other>
     ) -> RequestTask<Other> {
         derived(track: CallTrack()) { result, derived in
-            do {
-                derived.follow(try next(result.get().value))
-            } catch {
+            do { derived.follow(try next(result.get().value)) } catch {
                 if case .failure = result { derived.track.follow(self.track) }
                 derived.settle(.failure(error))
             }
@@ -91,8 +85,7 @@ extension RequestTask {
     public static func all<First, Second>(
         _ first: RequestTask<First>, _ second: RequestTask<Second>
     ) -> RequestTask where Value == (First, Second) {
-        let task = RequestTask(
-            of: first.endpoint, track: first.track, waitingFor: [first.interest, second.interest])
+        let task = RequestTask(of: first.endpoint, track: first.track, waitingFor: [first.interest, second.interest])
         let finish: @Sendable () -> Void = { [first, second] in
             guard case .success(let one) = first.settlement.outcome, case .success(let two) = second.settlement.outcome
             else { return }
@@ -107,8 +100,7 @@ extension RequestTask {
     /// Returns a task with the values of all tasks, in the order of the tasks; nil if the array is empty.
     public static func all<Element>(_ tasks: [RequestTask<Element>]) -> RequestTask? where Value == [Element] {
         guard let first = tasks.first else { return nil }
-        let task = RequestTask(
-            of: first.endpoint, track: first.track, waitingFor: tasks.map(\.interest))
+        let task = RequestTask(of: first.endpoint, track: first.track, waitingFor: tasks.map(\.interest))
         let finish: @Sendable () -> Void = {
             let responses = tasks.compactMap { try? $0.settlement.outcome?.get() }
             guard let last = responses.last else { return }

@@ -67,9 +67,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         callbacks: PendingCallbacks = PendingCallbacks(), waitingFor sources: [TaskInterest]
     ) {
         let settlement = Settlement<Response<Value>>()
-        let interest = TaskInterest(CallScope(), in: sources) {
-            settlement.settle(.failure(NetworkError(.cancelled)))
-        }
+        let interest = TaskInterest(CallScope(), in: sources) { settlement.settle(.failure(NetworkError(.cancelled))) }
         self.init(of: endpoint, track: track, callbacks: callbacks, interest, settlement)
     }
 
@@ -111,9 +109,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
             defer { interest.leave() }
             let wait = Settlement<Response<Value>>()
             settlement.observe { wait.settle($0) }
-            do {
-                return try await wait.value()
-            } catch let interruption as Interruption {
+            do { return try await wait.value() } catch let interruption as Interruption {
                 throw NetworkError.wrapping(interruption)
             }
         }

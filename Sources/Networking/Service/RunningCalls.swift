@@ -82,9 +82,7 @@ final class RunningCalls: Sendable {
             if !isInside { await running.settled() }
             return
         }
-        await RunningCalls.$current.withValue(mine) {
-            for participant in participants { await participant.reset() }
-        }
+        await RunningCalls.$current.withValue(mine) { for participant in participants { await participant.reset() } }
         state.withLock { $0.participants = nil }
         mine.settle(.success(()))
     }
@@ -97,8 +95,6 @@ extension Settlement where Value == Void {
         let scope = CallScope.current
         scope?.add(self)
         defer { scope?.remove(self) }
-        await withCheckedContinuation { continuation in
-            observe { _ in continuation.resume() }
-        }
+        await withCheckedContinuation { continuation in observe { _ in continuation.resume() } }
     }
 }

@@ -22,9 +22,7 @@ struct EndpointRequest {
         do { return try request(settings, random) } catch let error as NetworkError where error.request == nil {
             // The error has no request, so the reason names the endpoint's type, its method and its URL template.
             var error = error
-            error.reason = error.reason.map {
-                "\($0) (\(type(of: endpoint)), \(method) \(endpoint.urlTemplate))"
-            }
+            error.reason = error.reason.map { "\($0) (\(type(of: endpoint)), \(method) \(endpoint.urlTemplate))" }
             throw error
         }
     }
@@ -63,9 +61,7 @@ struct EndpointRequest {
         guard let given = parameters.body(method) else { return body }
         guard !body.isEmpty else { return given }
         if let fields = parameters.fields(method), let form = body.appending(fields) { return form }
-        throw NetworkError(
-            .invalidRequest,
-            reason: "body: expected `body` or parameters that form a body, found both")
+        throw NetworkError(.invalidRequest, reason: "body: expected `body` or parameters that form a body, found both")
     }
 
     /// The server of an endpoint's request. Like every property of the endpoint, the base URL is read once, because it

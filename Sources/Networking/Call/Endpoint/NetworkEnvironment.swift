@@ -24,9 +24,7 @@ public struct NetworkEnvironment: Sendable {
     let prefix: Result<String, any Error>
 
     /// Creates an environment.
-    public init(
-        baseURL: URL? = nil, pathPrefix: EndpointPath = "", headers: HTTPHeaders = [], query: URLQuery = [:]
-    ) {
+    public init(baseURL: URL? = nil, pathPrefix: EndpointPath = "", headers: HTTPHeaders = [], query: URLQuery = [:]) {
         self.baseURL = baseURL
         self.address = baseURL.map { url in Result { try ServerAddress(url) } }
         self.pathPrefix = pathPrefix

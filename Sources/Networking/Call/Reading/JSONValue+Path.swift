@@ -37,9 +37,7 @@ extension JSONValue.Path: ExpressibleByStringLiteral, ExpressibleByArrayLiteral,
 extension JSONValue {
     /// The value at a path; nil if there is none.
     public subscript(path: JSONValue.Path) -> JSONValue? {
-        path.parts.reduce(self) { value, part in
-            value?[part] ?? Int(part).flatMap { value?[$0] }
-        }
+        path.parts.reduce(self) { value, part in value?[part] ?? Int(part).flatMap { value?[$0] } }
     }
 }
 

@@ -7,9 +7,7 @@ extension ResponseConverter where Value: Decodable {
     /// - Parameters:
     ///   - type: The type to read. It can be omitted if it is known from the context.
     ///   - decoder: The JSON decoder. Default: the decoder of the call.
-    public static func json(
-        _ type: Value.Type = Value.self, decoder: JSONDecoder? = nil
-    ) -> ResponseConverter {
+    public static func json(_ type: Value.Type = Value.self, decoder: JSONDecoder? = nil) -> ResponseConverter {
         ResponseConverter(readingPaths: { try (decoder ?? $1).decode(type, from: $0.nonEmpty(), at: $2) })
             .defaultHeaders(.json)
     }

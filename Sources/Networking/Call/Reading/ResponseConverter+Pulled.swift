@@ -17,15 +17,12 @@ extension ResponseConverter where Value == URL {
         at url: URL, overwriting rule: FileDestination.OverwriteRule = .fail, isDurable: Bool = false,
         resuming: FileDestination.ResumeRule = .never, checksum: FileDestination.Checksum? = nil
     ) -> ResponseConverter {
-        .file(
-            FileDestination(
-                url, overwriting: rule, isDurable: isDurable, resuming: resuming, checksum: checksum))
+        .file(FileDestination(url, overwriting: rule, isDurable: isDurable, resuming: resuming, checksum: checksum))
     }
 
     /// Returns a converter that writes the body to a file; the value is the URL of the file.
     public static func file(_ destination: FileDestination) -> ResponseConverter {
-        ResponseConverter(streaming: true) { try await destination.write($1, of: $0) }
-            .downloading(to: destination)
+        ResponseConverter(streaming: true) { try await destination.write($1, of: $0) }.downloading(to: destination)
     }
 }
 

@@ -65,9 +65,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     }
 
     /// Returns a converter whose closure, which belongs to the library, gets the body in memory and only reads it.
-    static func reading(
-        _ read: @escaping @Sendable (HTTPResponse, JSONDecoder) throws -> Value
-    ) -> ResponseConverter {
+    static func reading(_ read: @escaping @Sendable (HTTPResponse, JSONDecoder) throws -> Value) -> ResponseConverter {
         ResponseConverter(decoding: read).requiring { $0.keepsResponse = false }
     }
 
@@ -111,8 +109,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         reading(readsPaths: false) { read in
             { response, decoder, _ in try read(change(response), decoder, nil) }
         } streamed: { _ in
-            { _, _, _ in throw UndecodableBody("JSON cannot be transformed in a streamed body")
-            }
+            { _, _, _ in throw UndecodableBody("JSON cannot be transformed in a streamed body") }
         }
     }
 

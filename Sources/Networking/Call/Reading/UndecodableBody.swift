@@ -16,8 +16,7 @@ struct UndecodableBody: Error, CustomStringConvertible {
 
     private static func describe(_ error: any Error, _ mediaType: MediaType?) -> String {
         switch error {
-        case let DecodingError.keyNotFound(key, context):
-            "\(at(context.codingPath + [key])) is missing"
+        case let DecodingError.keyNotFound(key, context): "\(at(context.codingPath + [key])) is missing"
         case let DecodingError.typeMismatch(type, context):
             "\(at(context.codingPath)): expected \(name(type)), found \(found(context) ?? "something else")"
         case let DecodingError.valueNotFound(type, context):
@@ -28,8 +27,7 @@ struct UndecodableBody: Error, CustomStringConvertible {
                 : "\(at(context.codingPath)) has a value that cannot be decoded"
         case let error as UndecodableBody:
             error.description
-        default:
-            "the body cannot be read: \(type(of: error))"
+        default: "the body cannot be read: \(type(of: error))"
         }
     }
 
