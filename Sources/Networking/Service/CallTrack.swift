@@ -5,20 +5,13 @@ import Foundation
 package final class CallTrack: Sendable {
     typealias Observer = @Sendable (RequestEvent) -> Void
 
-    /// The current activity of a call that has no outcome yet.
-    enum Phase: Sendable {
-        case queued
-        case sending
-        case retrying(after: Duration)
-    }
-
     /// A track that repeats the events of this track.
     private struct Follower: Sendable {
         weak let track: CallTrack?
     }
 
     private struct State: Sendable {
-        var phase = Phase.queued
+        var activity = RequestState.waiting
         var request: HTTPRequest?
         var attempts: [RequestAttempt] = []
         var report: CallReport?
@@ -29,11 +22,11 @@ package final class CallTrack: Sendable {
 
         mutating func take(_ event: RequestEvent) {
             switch event {
-            case .attemptStarted(_, let request): (phase, self.request) = (.queued, request)
-            case .adapted(let request): (phase, self.request) = (.sending, request)
+            case .attemptStarted(_, let request): (activity, self.request) = (.waiting, request)
+            case .adapted(let request): (activity, self.request) = (.running(RequestProgress()), request)
             case .attemptEnded(let attempt): attempts.append(attempt)
-            case .waiting(.retry(let delay, _)): phase = .retrying(after: delay)
-            case .waiting(.connectivity): phase = .queued
+            case .waiting(.retry(let delay, _)): activity = .retrying(after: delay)
+            case .waiting(.connectivity): activity = .waiting
             case .finished(let report): self.report = report
             default: break
             }
@@ -67,7 +60,13 @@ package final class CallTrack: Sendable {
         self.init(meter: RequestProgress.Meter(), pauseGate: nil, target: .memory, isUpload: false)
     }
 
-    var phase: Phase { state.withLock { $0.phase } }
+    /// The state of the call while it has no outcome.
+    var activity: RequestState {
+        if pauseGate?.isPaused == true { return .paused }
+        let activity = state.withLock { $0.activity }
+        if case .running = activity { return .running(meter.current) }
+        return activity
+    }
 
     /// The current request; nil before it has been created. After the adapters have run, it is the adapted request.
     var request: HTTPRequest? { state.withLock { $0.request } }

@@ -128,16 +128,9 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     /// The current state of the call.
     public var state: RequestState {
         switch settlement.outcome {
-        case .success: return .completed
-        case .failure(let error): return isCancelled ? .cancelled : .failed(error)
-        case nil: break
-        }
-        if isCancelled { return .cancelled }
-        if track.pauseGate?.isPaused == true { return .paused }
-        switch track.phase {
-        case .queued: return .waiting
-        case .sending: return .running(track.meter.current)
-        case .retrying(let delay): return .retrying(after: delay)
+        case .success: .completed
+        case .failure(let error): isCancelled ? .cancelled : .failed(error)
+        case nil: isCancelled ? .cancelled : track.activity
         }
     }
 
