@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// A state that is accessed only under its lock. Copies share the state and the lock.
 ///
 /// The state and the lock are in one allocation, because every call creates several such pairs. An `NSLock` on Linux

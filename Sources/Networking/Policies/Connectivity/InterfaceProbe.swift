@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 extension ReachabilityService {
     /// A probe that examines the network interfaces of the machine. The network is reachable if an interface other than
     /// the loopback is up and has an address; IPv6 link-local addresses do not count.

@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// A right that only one process at a time can hold. The right ends if the process that holds it terminates.
 ///
 /// A file contains the name of the holder, the number of renewals, and the time for which each renewal is valid. A

@@ -1,6 +1,5 @@
 #if os(Linux)
     import Foundation
-    import Glibc
 
     /// A queue of commands for a loop. Callers on any thread add commands to it.
     final class CurlInbox: Sendable {

@@ -1,7 +1,6 @@
 #if os(Linux)
     import CLibcurl
     import Foundation
-    import Glibc
 
     /// An event loop that runs exchanges on one thread. It waits for sockets, timers and its inbox, but never for code
     /// of the app.

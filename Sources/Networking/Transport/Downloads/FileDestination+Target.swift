@@ -1,13 +1,5 @@
 public import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// The step that moves the complete file to the target.
 extension FileDestination {
     func moveToTarget(_ part: URL) throws -> URL {

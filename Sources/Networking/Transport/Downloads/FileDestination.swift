@@ -1,13 +1,5 @@
 public import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// The target file of a download, and the rule for a file that exists there already.
 ///
 /// The bytes are written to another file in the target's folder. When that file is complete, it becomes the target in

@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// The file that receives the bytes of a download until it is complete.
 final class PartFile: @unchecked Sendable {  // because only one download writes it, one chunk after another
     private let descriptor: Int32

@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// A request's body that was read to its end, for an engine that cannot read it piece by piece. A short body is in
 /// memory. A long body is in a temporary file.
 enum SpooledBody: Sendable {

@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// The size of a shared directory, as far as one process knows it.
 struct CacheUsage: Sendable {
     /// The size in bytes of all files when they were last counted, plus the size of the files that this process has

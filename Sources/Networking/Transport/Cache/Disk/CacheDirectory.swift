@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// The directory in which a cache stores responses. Several caches and processes may use it at the same time.
 ///
 /// The directory has a folder for each URL, and each folder has a file for each response (``CacheFileFormat``). The

@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// The body of a stored response in an open file. The bytes remain readable if the file is removed or replaced.
 final class CacheFile: Sendable {
     private let descriptor: Int32

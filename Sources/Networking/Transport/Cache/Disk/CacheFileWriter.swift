@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// Writes the file of one response under a temporary name. The file is removed unless it receives its final name.
 final class CacheFileWriter: Sendable {
     private struct State: Sendable {

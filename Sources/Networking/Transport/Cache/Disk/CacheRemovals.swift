@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// The file that records the removals of all processes that share a directory. A response is not stored if its request
 /// was sent before a removal of its URL, because the response may be outdated.
 ///
