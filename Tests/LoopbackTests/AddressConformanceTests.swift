@@ -52,7 +52,7 @@ extension Loopback {
                 }
                 server.route(.get, "/api/a") { request in .text(request.headers[.host] ?? "") }
                 server.route(.get, "/end") { request in .text(request.headers[.host] ?? "") }
-                let transport = RedirectFollowingTransport(try engine.make())
+                let transport = RedirectFollowingTransport(base: try engine.make())
                 let base = try #require(URL(string: "http://bücher.localhost:\(port)/api/"))
                 let service = NetworkService(environment: NetworkEnvironment(baseURL: base)) {
                     $0.transport = transport

@@ -1,5 +1,5 @@
 import Foundation
-import Networking
+@testable import Networking
 import NetworkingTesting
 import Testing
 
@@ -75,7 +75,7 @@ extension Loopback {
                 return LoopbackResponse(content: .raw(Data(head.utf8)))
             }
             let jar = CookieJar(clock: ManualClock().networkClock)
-            let transport = CookieTransport(SetCookieTransport(exchange.transport, jar: jar), jar: jar)
+            let transport = CookieTransport(base: SetCookieTransport(base: exchange.transport, jar: jar), jar: jar)
             for _ in 0..<2 { _ = try await transport.send(exchange.request(), delivering: .buffered(limit: 1)) }
             #expect(sent.value == [nil, "b=1; a=2"])
         }
@@ -128,7 +128,7 @@ extension Loopback {
                 engine,
                 "HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n"
                     + "2\r\nhi\r\n0\r\nX-Sum: 7\r\nCache-Control: max-age=0\r\n\r\n")
-            let transport = CachingTransport(exchange.transport, cache: ResponseCache())
+            let transport = CachingTransport(base: exchange.transport, cache: ResponseCache())
             for source in [HTTPResponse.Source.network, .cache] {
                 let request = try exchange.request()
                 let response = try await transport.send(request, delivering: .buffered(limit: 100))

@@ -1,5 +1,5 @@
 import Foundation
-import Networking
+@testable import Networking
 import NetworkingTesting
 import Testing
 
@@ -15,7 +15,7 @@ extension Loopback {
         }
 
         private func send(_ request: HTTPRequest, on engine: Engine) async throws -> HTTPResponse {
-            try await RedirectFollowingTransport(engine.shared()).send(
+            try await RedirectFollowingTransport(base: engine.shared()).send(
                 request, delivering: .buffered(limit: 1 << 20))
         }
 

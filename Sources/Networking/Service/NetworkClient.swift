@@ -142,7 +142,7 @@ public final class NetworkClient: Sendable {
 
     func withCookies(_ request: HTTPRequest) -> HTTPRequest {
         guard let cookies = configuration.cookies else { return request }
-        return CookieTransport(transport, jar: cookies).addingCookies(to: request)
+        return CookieTransport(base: transport, jar: cookies).addingCookies(to: request)
     }
 
     /// Returns the settings of one call. A value of the call overrides the value of the endpoint, which overrides the

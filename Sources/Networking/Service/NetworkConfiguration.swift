@@ -164,10 +164,10 @@ extension NetworkConfiguration {
     /// Returns the chain of transports. The transport that is created last is the outermost.
     func sending() -> any Transport {
         let base = transport ?? PlatformTransport.shared
-        let storingCookies: any Transport = cookies.map { SetCookieTransport(base, jar: $0) } ?? base
-        let caching: any Transport = cache.map { CachingTransport(storingCookies, cache: $0) } ?? storingCookies
-        let carrying: any Transport = cookies.map { CookieTransport(caching, jar: $0) } ?? caching
-        let following = RedirectFollowingTransport(carrying, policy: redirects)
+        let storingCookies: any Transport = cookies.map { SetCookieTransport(base: base, jar: $0) } ?? base
+        let caching: any Transport = cache.map { CachingTransport(base: storingCookies, cache: $0) } ?? storingCookies
+        let carrying: any Transport = cookies.map { CookieTransport(base: caching, jar: $0) } ?? caching
+        let following = RedirectFollowingTransport(base: carrying, policy: redirects)
         return DownloadTransport(base: DuplicateHandlingTransport(following, policy: duplicates))
     }
 

@@ -1,4 +1,4 @@
-import Networking
+@testable import Networking
 
 /// The behaviour of a hostile server, the calls made to it, and the expected outcome of each call.
 struct HostileCase: Sendable {
@@ -83,13 +83,13 @@ enum HostileClient: Sendable {
 
     private func keepingCookies(over transport: any Transport) -> any Transport {
         let jar = CookieJar()
-        return CookieTransport(SetCookieTransport(transport, jar: jar), jar: jar)
+        return CookieTransport(base: SetCookieTransport(base: transport, jar: jar), jar: jar)
     }
 
     func transport(on engine: Engine) throws -> any Transport {
         switch (self, engine) {
         case (.shared, _): try engine.shared()
-        case (.followingRedirects, _): RedirectFollowingTransport(try engine.shared())
+        case (.followingRedirects, _): RedirectFollowingTransport(base: try engine.shared())
         case (.keepingCookies, _): keepingCookies(over: try engine.shared())
         case (.bounded, .curl): try HostileClient.boundedCurl.get()
         case (.http2, .curl): try HostileClient.http2Curl.get()

@@ -29,7 +29,7 @@ struct CacheDirectoryTests {
         _ delivery: BodyDelivery = .buffered(limit: 1 << 24)
     ) async throws -> HTTPResponse {
         let url = try #require(URL(string: "https://api.example.com/\(path)"))
-        return try await CachingTransport(stub, cache: cache).send(
+        return try await CachingTransport(base: stub, cache: cache).send(
             HTTPRequest(method, url, headers: headers), delivering: delivery)
     }
 
@@ -120,7 +120,7 @@ struct CacheDirectoryTests {
         let inner = StubTransport()
         inner.on(nil, nil, StubResponse(.ok, headers: [.cacheControl: "max-age=60"], body: Data("new".utf8)))
         stub.on(nil, nil) { request in
-            _ = try await CachingTransport(inner, cache: two).send(request, delivering: .buffered(limit: 100))
+            _ = try await CachingTransport(base: inner, cache: two).send(request, delivering: .buffered(limit: 100))
             return StubResponse(.ok, headers: [.cacheControl: "max-age=60"], body: Data("old".utf8))
         }
         _ = try await send("a", one)

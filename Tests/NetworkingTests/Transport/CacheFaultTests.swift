@@ -31,7 +31,7 @@ struct CacheFaultTests {
         let target = try #require(URL(string: url, relativeTo: base)).absoluteURL
         var request = HTTPRequest(method, target, headers: headers)
         request.parts.order(caching: rule)
-        let response = try await CachingTransport(stub, cache: cache).send(request, delivering: delivery)
+        let response = try await CachingTransport(base: stub, cache: cache).send(request, delivering: delivery)
         if case .stream(let body) = response.content { for try await _ in body {} }
         return response
     }

@@ -15,7 +15,7 @@ struct CacheFileTests {
     init() throws {
         folder = try TemporaryFolder()
         cache = try ResponseCache(directory: folder.url, clock: clock.networkClock)
-        transport = CachingTransport(stub, cache: cache)
+        transport = CachingTransport(base: stub, cache: cache)
     }
 
     private func get(_ path: String, _ headers: HTTPHeaders = []) async throws -> HTTPResponse {
@@ -57,7 +57,7 @@ struct CacheFileTests {
         let cache = try ResponseCache(directory: inner, clock: clock.networkClock)
         stub.on(nil, nil, StubResponse(.ok, headers: [.cacheControl: "max-age=60"]))
         let url = try #require(URL(string: "https://api.example.com/a"))
-        _ = try await CachingTransport(stub, cache: cache).send(
+        _ = try await CachingTransport(base: stub, cache: cache).send(
             HTTPRequest(.get, url), delivering: .buffered(limit: 1_000))
         let paths = try FileManager.default.subpathsOfDirectory(atPath: inner.path)
         #expect(paths.count == 3)

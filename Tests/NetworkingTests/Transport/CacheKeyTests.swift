@@ -205,7 +205,7 @@ struct CacheKeyTests {
         let stub = StubTransport { request in
             StubResponse(.ok, headers: ["Cache-Control": "max-age=60"], body: request.body.data ?? Data())
         }
-        let transport = CachingTransport(stub, cache: ResponseCache(clock: clock.networkClock))
+        let transport = CachingTransport(base: stub, cache: ResponseCache(clock: clock.networkClock))
         let url = try #require(URL(string: "https://api.example.com/_search"))
         for text in ["one", "two"] {
             let request = HTTPRequest(.get, url, body: .string(text))

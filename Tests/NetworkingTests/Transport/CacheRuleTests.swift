@@ -14,7 +14,7 @@ struct CacheRuleTests {
         let stub = StubTransport()
         let folder = try TemporaryFolder()
         let cache = try store.cache(in: folder, clock)
-        let transport = CachingTransport(stub, cache: cache)
+        let transport = CachingTransport(base: stub, cache: cache)
         for (index, step) in row.steps.enumerated() {
             clock.advance(by: .seconds(step.wait))
             let place: Comment = "step \(index + 1) of \(row.testDescription), \(store)"

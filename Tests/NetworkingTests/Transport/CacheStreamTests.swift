@@ -67,11 +67,11 @@ struct CacheStreamTests {
     func unwritable() async throws {
         let cache = try CachePlace.disk.cache(in: folder, ManualClock())
         _ = try await bytes(
-            CachingTransport(Server(body: body), cache: cache).send(request(), delivering: .streamed))
+            CachingTransport(base: Server(body: body), cache: cache).send(request(), delivering: .streamed))
         let long: HTTPHeaders = [.cacheControl: "max-age=60", "X-Long": String(repeating: "x", count: 200_000)]
         var reloading = try request()
         reloading.parts.order(caching: .reload)
-        let newer = CachingTransport(Server(body: Data("new".utf8), headers: long), cache: cache)
+        let newer = CachingTransport(base: Server(body: Data("new".utf8), headers: long), cache: cache)
         #expect(try await bytes(newer.send(reloading, delivering: .streamed)) == Data("new".utf8))
         #expect(cache.count == 0)
     }
@@ -82,7 +82,7 @@ struct CacheStreamTests {
     func stored(place: CachePlace) async throws {
         let server = Server(body: body)
         let cache = try place.cache(in: folder, clock)
-        let transport = CachingTransport(server, cache: cache)
+        let transport = CachingTransport(base: server, cache: cache)
         let first = try await transport.send(request(), delivering: .streamed)
         #expect(cache.count == 0)
         #expect(try await bytes(first) == body)
@@ -108,20 +108,20 @@ struct CacheStreamTests {
         arguments: CachePlace.allCases)
     func incomplete(place: CachePlace) async throws {
         let cache = try place.cache(in: folder, clock)
-        let failing = try await CachingTransport(Server(body: body, failingAfter: 500_000), cache: cache)
+        let failing = try await CachingTransport(base: Server(body: body, failingAfter: 500_000), cache: cache)
             .send(request(), delivering: .streamed)
         await #expect(throws: NetworkError.self) { try await bytes(failing) }
         do {
-            let left = try await CachingTransport(Server(body: body), cache: cache)
+            let left = try await CachingTransport(base: Server(body: body), cache: cache)
                 .send(request(), delivering: .streamed)
             guard case .stream(let stream) = left.content else { throw NetworkError(.unknown) }
             for try await _ in stream { break }
         }
         let small = try place.cache(in: folder, capacity: 4_000_000, clock)
-        let large = try await CachingTransport(Server(body: body), cache: small)
+        let large = try await CachingTransport(base: Server(body: body), cache: small)
             .send(request(), delivering: .streamed)
         #expect(try await bytes(large) == body, "the reader gets the bytes that are not stored")
-        let useless = try await CachingTransport(Server(body: body, headers: []), cache: cache)
+        let useless = try await CachingTransport(base: Server(body: body, headers: []), cache: cache)
             .send(request(), delivering: .streamed)
         #expect(try await bytes(useless) == body)
         #expect(cache.count == 0 && small.count == 0)
@@ -131,7 +131,7 @@ struct CacheStreamTests {
     @Test("A stored body remains readable while it is replaced and removed")
     func replaced() async throws {
         let cache = try CachePlace.disk.cache(in: folder, clock)
-        let transport = CachingTransport(Server(body: body), cache: cache)
+        let transport = CachingTransport(base: Server(body: body), cache: cache)
         _ = try await bytes(transport.send(request(), delivering: .streamed))
         let hit = try await transport.send(request(), delivering: .streamed)
         cache.removeAll()
@@ -143,15 +143,15 @@ struct CacheStreamTests {
     func validated(place: CachePlace) async throws {
         let cache = try place.cache(in: folder, clock)
         let tagged: HTTPHeaders = [.cacheControl: "max-age=60", .eTag: "\"a\""]
-        _ = try await bytes(
-            CachingTransport(Server(body: body, headers: tagged), cache: cache).send(request(), delivering: .streamed))
+        let first = CachingTransport(base: Server(body: body, headers: tagged), cache: cache)
+        _ = try await bytes(first.send(request(), delivering: .streamed))
         clock.advance(by: .seconds(61))
         let stub = StubTransport()
         stub.on(nil, nil, StubResponse(.notModified, headers: tagged))
-        let response = try await CachingTransport(stub, cache: cache).send(request(), delivering: .streamed)
+        let response = try await CachingTransport(base: stub, cache: cache).send(request(), delivering: .streamed)
         #expect(response.source == .revalidated)
         #expect(try await bytes(response) == body)
-        let hit = try await CachingTransport(stub, cache: cache).send(request(), delivering: .streamed)
+        let hit = try await CachingTransport(base: stub, cache: cache).send(request(), delivering: .streamed)
         #expect(hit.source == .cache)
         #expect(try await bytes(hit) == body)
         #expect(stub.requests.count == 1)
@@ -162,14 +162,14 @@ struct CacheStreamTests {
         let cache = try CachePlace.disk.cache(in: folder, clock)
         let headers: HTTPHeaders = [.cacheControl: "max-age=60, stale-while-revalidate=600"]
         let other = Data(body.reversed())
-        _ = try await bytes(
-            CachingTransport(Server(body: body, headers: headers), cache: cache).send(request(), delivering: .streamed))
+        let first = CachingTransport(base: Server(body: body, headers: headers), cache: cache)
+        _ = try await bytes(first.send(request(), delivering: .streamed))
         clock.advance(by: .seconds(61))
         let server = Server(body: other, headers: headers)
-        let stale = try await CachingTransport(server, cache: cache).send(request(), delivering: .streamed)
+        let stale = try await CachingTransport(base: server, cache: cache).send(request(), delivering: .streamed)
         #expect(try await bytes(stale) == body)
         while true {
-            let hit = try await CachingTransport(server, cache: cache).send(request(), delivering: .streamed)
+            let hit = try await CachingTransport(base: server, cache: cache).send(request(), delivering: .streamed)
             if try await bytes(hit) == other { break }
             await Task.yield()
         }

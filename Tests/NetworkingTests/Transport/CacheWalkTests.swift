@@ -109,7 +109,7 @@ struct CacheWalkTests {
         let clock = ManualClock()
         let folder = try TemporaryFolder()
         let cache = try (seed < 6 ? CachePlace.memory : .disk).cache(in: folder, capacity: 100_000, clock)
-        let transport = CachingTransport(Server(seed: UInt64(seed)), cache: cache)
+        let transport = CachingTransport(base: Server(seed: UInt64(seed)), cache: cache)
         var fields = Fields(random: SeededGenerator(seed: UInt64(seed) + 100))
         let rules: [ResponseCache.Rule?] = [nil, nil, nil, .staleIfOffline, .only, .reload, .off]
         let methods: [HTTPMethod] = [.get, .get, .get, .get, .get, .get, .head, .post, .delete]

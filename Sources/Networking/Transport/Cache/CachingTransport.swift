@@ -6,18 +6,12 @@ import Foundation
 /// A service adds it if ``NetworkConfiguration/cache`` is set. It is next to the engine, so that a request has all
 /// header fields that are sent. The cache does not handle requests with a method other than GET and HEAD, requests with
 /// a body, or downloads into files.
-package struct CachingTransport: Transport {
-    private let base: any Transport
-    private let cache: ResponseCache
-
-    /// Wraps a transport.
-    package init(_ base: any Transport, cache: ResponseCache) {
-        self.base = base
-        self.cache = cache
-    }
+struct CachingTransport: Transport {
+    let base: any Transport
+    let cache: ResponseCache
 
     /// Sends the request, unless the cache has a response that may be used.
-    package func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+    func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         let rule = request.parts.cache.rule ?? .fresh
         guard rule != .off, let asked = CacheRequest(request, rule, delivery) else {
             if rule == .only { throw NetworkError.notCached }

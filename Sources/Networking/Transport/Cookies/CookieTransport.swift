@@ -2,18 +2,12 @@
 ///
 /// It is also called for redirects, so that each request has the cookies of its own URL. It does not change a `Cookie`
 /// field that an endpoint or an adapter has set.
-package struct CookieTransport: Transport {
-    private let base: any Transport
-    private let jar: CookieJar
-
-    /// Wraps a transport.
-    package init(_ base: any Transport, jar: CookieJar) {
-        self.base = base
-        self.jar = jar
-    }
+struct CookieTransport: Transport {
+    let base: any Transport
+    let jar: CookieJar
 
     /// Sends the request with the jar's cookies.
-    package func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+    func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         try await base.send(addingCookies(to: request), delivering: delivery)
     }
 
@@ -44,18 +38,12 @@ struct CookieMark: HTTPRequest.Part {
 /// A transport that stores the cookies that responses set. It is below the cache, so that it receives every response of
 /// the server exactly once. This includes a 304 that validates a stored response, and an error for which the cache
 /// returns a stored response.
-package struct SetCookieTransport: Transport {
-    private let base: any Transport
-    private let jar: CookieJar
-
-    /// Wraps a transport.
-    package init(_ base: any Transport, jar: CookieJar) {
-        self.base = base
-        self.jar = jar
-    }
+struct SetCookieTransport: Transport {
+    let base: any Transport
+    let jar: CookieJar
 
     /// Sends the request, and stores the cookies of the response.
-    package func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+    func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         let response = try await base.send(request, delivering: delivery)
         guard response.headers.contains(.setCookie) else { return response }
         jar.keep(response.headers, from: response.request.url)

@@ -5,21 +5,15 @@ import Foundation
 /// A 301 or 302 changes POST to GET, a 303 changes every method except HEAD to GET, and a 307 or 308 preserves method
 /// and body. If scheme, host or port changes, the next request contains only fields that are known to be harmless, and
 /// `Idempotency-Key`, `Prefer`, `Last-Event-ID` and `X-HTTP-Method-Override`. A redirect from https to http is refused.
-package struct RedirectFollowingTransport: Transport {
-    private let base: any Transport
-    private let policy: RedirectPolicy
-
-    /// Wraps a transport.
-    package init(_ base: any Transport, policy: RedirectPolicy = .standard) {
-        self.base = base
-        self.policy = policy
-    }
+struct RedirectFollowingTransport: Transport {
+    let base: any Transport
+    var policy = RedirectPolicy.standard
 
     /// Sends the request, and the requests that the responses redirect to.
     ///
     /// - Throws: The errors of the base transport, ``NetworkError/Kind/tooManyRedirects``,
     ///   ``NetworkError/Kind/redirectRefused``.
-    package func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+    func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         let response = try await base.send(request, delivering: delivery)
         guard let next = try next(after: response, hops: 0) else { return response }
         return try await follow(next, from: response, delivery)
