@@ -7,14 +7,15 @@
     /// The next stage may refuse bytes for a while. Then the decoder stores them, ``isHeldBack`` is true, and the next
     /// call of ``decode(_:)`` passes them on. A decoder must be used by only one thread at a time.
     final class ContentDecoder {
-        /// A closure that passes bytes to the next stage, and returns how many of them the next stage has taken.
-        typealias Next = (UnsafeRawBufferPointer) throws(NetworkError) -> Int
+        /// A closure that receives decoded bytes, and returns how many of them it has taken.
+        typealias Sink = (UnsafeRawBufferPointer) throws(NetworkError) -> Int
 
         private let coding: ContentCoding
         private let limit: Int
         private var outputTotal = 0
-        private let next: Next
-        private let isNextHeldBack: () -> Bool
+        /// The next decoder; nil if the decoded bytes go to ``sink``.
+        private let next: ContentDecoder?
+        private let sink: Sink
         private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 32_768, alignment: 16)
         private var decoding: OpaquePointer?
         /// The bytes of ``output`` that the next stage has not taken.
@@ -24,16 +25,35 @@
         private var isComplete = false
         private var isOver = false
 
-        /// - Parameter limit: The largest number of decoded bytes. (Several codings can expand a small body to a very
-        ///   large one.)
-        init(
-            _ coding: ContentCoding, limit: Int, isNextHeldBack: @escaping () -> Bool = { false },
-            next: @escaping Next
-        ) {
-            self.coding = coding
-            self.limit = limit
-            self.isNextHeldBack = isNextHeldBack
-            self.next = next
+        private init(_ coding: ContentCoding, limit: Int, before next: ContentDecoder?, sink: @escaping Sink) {
+            (self.coding, self.limit, self.next, self.sink) = (coding, limit, next, sink)
+        }
+
+        /// Creates the decoders for the content codings of a response. They run one after another.
+        ///
+        /// - Parameters:
+        ///   - headers: The response's header fields.
+        ///   - limit: The largest number of decoded bytes. (Several codings can expand a small body to a very large
+        ///     one.)
+        ///   - sink: A closure that receives the decoded bytes.
+        /// - Returns: The decoder that receives the bytes of the connection. Nil if the body has no content coding, or
+        ///   if the engine does not know one of its codings. The caller then passes the bytes on unchanged.
+        /// - Throws: ``NetworkError`` if the body has more than 5 content codings.
+        static func first(
+            for headers: HTTPHeaders, limit: Int, into sink: @escaping Sink
+        ) throws(NetworkError) -> ContentDecoder? {
+            let tokens = headers.values(for: .contentEncoding).flatMap { $0.split(separator: ",") }
+                .map { $0.trimmingBlanks() }.filter { $0.lowercased() != "identity" && !$0.isEmpty }
+            let codings = tokens.compactMap { ContentCoding(token: $0) }.filter { ContentCoding.available.contains($0) }
+            guard codings.count == tokens.count else { return nil }
+            guard codings.count <= 5 else {
+                throw NetworkError(
+                    .undecodableContent, reason: "Content-Encoding: expected at most 5 codings, found \(codings.count)")
+            }
+            // The last coding was applied last, so it is decoded first.
+            var first: ContentDecoder?
+            for coding in codings { first = ContentDecoder(coding, limit: limit, before: first, sink: sink) }
+            return first
         }
 
         deinit {
@@ -42,7 +62,7 @@
         }
 
         /// Whether decoded bytes wait for the next stage.
-        var isHeldBack: Bool { !pending.isEmpty || isNextHeldBack() }
+        var isHeldBack: Bool { !pending.isEmpty || next?.isHeldBack == true }
 
         /// Decodes until all input is used, or until the next stage takes no more bytes.
         ///
@@ -64,12 +84,12 @@
             return isOver ? input.count : used
         }
 
-        /// Checks that the input is complete.
+        /// Checks that the input is complete, also that of the next decoders.
         ///
         /// - Throws: ``NetworkError`` if the input ends before the end of a compressed stream.
         func finish() throws(NetworkError) {
-            guard hasInput, !isComplete else { return }
-            throw failure("the data is incomplete")
+            guard !hasInput || isComplete else { throw failure("the data is incomplete") }
+            try next?.finish()
         }
 
         private func step(_ input: UnsafeRawBufferPointer) throws(NetworkError) -> Int {
@@ -99,7 +119,7 @@
                 if outputCount > 0 { isComplete = false }
             default:
                 // After a complete stream, invalid data is ignored. The gzip tool ignores it, too.
-                guard isComplete else { throw failure("the data is not valid \(coding.name)") }
+                guard isComplete else { throw failure("the data is not valid \(coding.rawValue)") }
                 isOver = true
             }
             return inputCount
@@ -109,42 +129,32 @@
         ///
         /// - Returns: Whether the next stage took all pending bytes.
         private func passOn() throws(NetworkError) -> Bool {
-            if !pending.isEmpty || isNextHeldBack() {
-                let taken = try next(UnsafeRawBufferPointer(rebasing: output[pending]))
+            if isHeldBack {
+                let bytes = UnsafeRawBufferPointer(rebasing: output[pending])
+                let taken: Int
+                if let next { taken = try next.decode(bytes) } else { taken = try sink(bytes) }
                 pending = pending.lowerBound + taken..<pending.upperBound
             }
             return !isHeldBack
         }
 
         private func failure(_ reason: String) -> NetworkError {
-            NetworkError(.undecodableContent, reason: "the body cannot be decoded from \(coding.name): \(reason)")
+            NetworkError(.undecodableContent, reason: "the body cannot be decoded from \(coding.rawValue): \(reason)")
         }
     }
 
     /// A content coding that the engine can decode (RFC 9110 section 8.4.1).
-    enum ContentCoding: CaseIterable {
-        case gzip, deflate, brotli, zstd
+    enum ContentCoding: String, CaseIterable {
+        case gzip, deflate
+        case brotli = "br"
+        case zstd
 
         /// Creates a coding; nil if the engine does not know it.
         ///
         /// - Parameter token: The name in `Content-Encoding`.
         init?(token: some StringProtocol) {
-            switch token.lowercased() {
-            case "gzip", "x-gzip": self = .gzip
-            case "deflate": self = .deflate
-            case "br": self = .brotli
-            case "zstd": self = .zstd
-            default: return nil
-            }
-        }
-
-        var name: String {
-            switch self {
-            case .gzip: "gzip"
-            case .deflate: "deflate"
-            case .brotli: "br"
-            case .zstd: "zstd"
-            }
+            let name = token.lowercased()
+            self.init(rawValue: name == "x-gzip" ? "gzip" : name)
         }
 
         /// Returns the decoder for a stream that begins with the given byte. Servers send "deflate" either with a zlib
@@ -173,52 +183,6 @@
         /// The header line that is added to requests without an `Accept-Encoding` field; empty if no coding is
         /// available.
         static let acceptFields =
-            available.isEmpty ? [] : ["Accept-Encoding: " + available.map(\.name).joined(separator: ", ")]
-    }
-
-    /// The decoders for the content codings of one response body. They run one after another.
-    struct ContentDecoding {
-        /// The decoders. The first one receives the bytes of the connection.
-        private let decoders: [ContentDecoder]
-
-        /// Creates the decoders for a response.
-        ///
-        /// - Parameters:
-        ///   - headers: The response's header fields.
-        ///   - limit: The largest number of decoded bytes.
-        ///   - sink: A closure that receives the decoded bytes.
-        /// - Returns: Nil if the body has no content coding, or if the engine does not know one of its codings. The
-        ///   caller then passes the bytes on unchanged.
-        /// - Throws: ``NetworkError`` if the body has more than 5 content codings.
-        init?(_ headers: HTTPHeaders, limit: Int, into sink: @escaping ContentDecoder.Next) throws(NetworkError) {
-            let tokens = headers.values(for: .contentEncoding).flatMap { $0.split(separator: ",") }
-                .map { $0.trimmingBlanks() }.filter { $0.lowercased() != "identity" && !$0.isEmpty }
-            let codings = tokens.compactMap { ContentCoding(token: $0) }.filter { ContentCoding.available.contains($0) }
-            guard !codings.isEmpty, codings.count == tokens.count else { return nil }
-            guard codings.count <= 5 else {
-                throw NetworkError(
-                    .undecodableContent, reason: "Content-Encoding: expected at most 5 codings, found \(codings.count)")
-            }
-            var decoders = [ContentDecoder(codings[0], limit: limit, next: sink)]
-            for coding in codings.dropFirst() {
-                let inner = decoders[0]
-                let outer = ContentDecoder(coding, limit: limit, isNextHeldBack: { inner.isHeldBack }) {
-                    bytes throws(NetworkError) in
-                    try inner.decode(bytes)
-                }
-                decoders.insert(outer, at: 0)
-            }
-            self.decoders = decoders
-        }
-
-        var isHeldBack: Bool { decoders[0].isHeldBack }
-
-        func decode(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) -> Int {
-            try decoders[0].decode(bytes)
-        }
-
-        func finish() throws(NetworkError) {
-            for decoder in decoders { try decoder.finish() }
-        }
+            available.isEmpty ? [] : ["Accept-Encoding: " + available.map(\.rawValue).joined(separator: ", ")]
     }
 #endif

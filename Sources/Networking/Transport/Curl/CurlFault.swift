@@ -38,7 +38,7 @@
         /// versions). Decoding of Brotli fails without a reason (8.7, #13219). A body of more than 64 MiB is lost if
         /// the transfer is paused while the body is decoded (7.74).
         ///
-        /// Avoidance: the engine decodes bodies itself (``ContentDecoding``).
+        /// Avoidance: the engine decodes bodies itself (``ContentDecoder``).
         case contentDecoding
         /// libcurl accepts invalid values of `Content-Length`: several values, `0x5`, `5abc` (all versions).
         ///

@@ -10,9 +10,9 @@
         private let limits: CurlTransport.Configuration.Limits
         private let requiresHTTP2: Bool
         private var headReader: ResponseHeadReader
-        /// The decoders for the response's content codings; nil if the response has no content coding, or one that the
-        /// engine does not know.
-        private var decoding: ContentDecoding?
+        /// The first decoder for the response's content codings; nil if the response has no content coding, or one that
+        /// the engine does not know.
+        private var decoding: ContentDecoder?
         /// The number of already decoded bytes in the piece that libcurl will deliver again.
         private var decodedBefore = 0
         /// Whether libcurl decodes a transfer coding other than `chunked`, which can expand the body.
@@ -54,7 +54,7 @@
             }
             let length = try head.bodyLength(for: transfer.request.method)
             if head.headers.contains(.contentEncoding) {
-                decoding = try ContentDecoding(head.headers, limit: limits.decodedBytes) {
+                decoding = try ContentDecoder.first(for: head.headers, limit: limits.decodedBytes) {
                     [transfer] bytes throws(NetworkError) in
                     try transfer.take(bytes)
                 }
