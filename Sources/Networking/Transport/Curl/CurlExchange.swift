@@ -37,25 +37,30 @@
             self.request = request
             self.loop = loop
             self.owner = owner
-            var mailbox: CurlMailbox?
+            // The reader of the response's body does not retain the exchange.
+            var reader: Weak<CurlExchange>?
             transfer = Transfer(request, delivering: delivery) {
-                let box = CurlMailbox(loop)
-                mailbox = box
+                let me = Weak<CurlExchange>()
+                reader = me
                 return BytePipe(
                     capacity: configuration.limits.bufferedBytes,
-                    onRoom: { box.post { .resume($0, CurlExchange.receiving) } },
-                    onAbandon: { box.post { .cancel($0) } })
+                    onRoom: { me.object?.askToResume(CurlExchange.receiving) }, onAbandon: { me.object?.cancel() })
             }
             body = OutgoingBody(of: request)
             response = CurlResponse(to: transfer, configuration)
             activity = CurlActivity(request.timeouts)
-            mailbox?.exchange = self
+            reader?.object = self
             try openBody()
         }
 
         /// Asks the loop to end the exchange, because its caller no longer waits. May be called from any thread.
         func cancel() {
             loop.post(.cancel(self))
+        }
+
+        /// Asks the loop to resume a paused direction. May be called from any thread.
+        private func askToResume(_ direction: Int32) {
+            loop.post(.resume(self, direction))
         }
 
         static let receiving = Int32(CCURLPAUSE_RECV)
@@ -104,8 +109,7 @@
 
         private func openBody() throws(NetworkError) {
             guard !request.body.isEmpty else { return }
-            let mailbox = CurlMailbox(loop, exchange: self)
-            try body.open { mailbox.post { .resume($0, CurlExchange.sending) } }
+            try body.open { [weak self] in self?.askToResume(CurlExchange.sending) }
         }
     }
 

@@ -69,22 +69,6 @@
         }
     }
 
-    /// A weak reference to an exchange. The readers of a request's body and of a response's body use it on other
-    /// threads to post commands to the loop, without retaining the exchange.
-    final class CurlMailbox: @unchecked Sendable {  // because `exchange` is set before other threads use it
-        weak var exchange: CurlExchange?
-        private let loop: CurlLoop
-
-        init(_ loop: CurlLoop, exchange: CurlExchange? = nil) {
-            self.loop = loop
-            self.exchange = exchange
-        }
-
-        func post(_ command: (CurlExchange) -> CurlLoop.Command) {
-            if let exchange { loop.post(command(exchange)) }
-        }
-    }
-
     /// The thread of one loop.
     struct CurlThread: @unchecked Sendable {  // because a thread's identifier never changes
         private let identifier: pthread_t

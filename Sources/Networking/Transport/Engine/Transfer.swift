@@ -141,6 +141,11 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     }
 }
 
+/// A weak reference to an object, for closures that are created before the object.
+final class Weak<Object: AnyObject & Sendable>: @unchecked Sendable {  // because it is set before other threads use it
+    weak var object: Object?
+}
+
 /// The number of exchanges in progress in an engine, and the closures to call when no exchange is in progress.
 struct RunningCount: Sendable {
     private(set) var count = 0

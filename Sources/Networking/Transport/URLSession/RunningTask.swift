@@ -39,18 +39,12 @@ final class RunningTask: @unchecked Sendable {  // because of the lock; only the
             idle: request.timeouts.effectiveIdle, connecting: platform.connectingLimit(request.timeouts))
         let buffers = platform.buffers(limits)
         backlog = ResponseBacklog(capacity: buffers.backlog)
-        let reader = Reader()
+        let me = Weak<RunningTask>()  // the reader of the response's body does not retain the task
         transfer = Transfer(request, delivering: delivery) {
             BytePipe(
-                capacity: buffers.pipe, onRoom: { reader.task?.resumeReading() },
-                onAbandon: { reader.task?.abandon() })
+                capacity: buffers.pipe, onRoom: { me.object?.resumeReading() }, onAbandon: { me.object?.abandon() })
         }
-        reader.task = self
-    }
-
-    /// A weak reference to the task, through which a transfer's reader calls the task without retaining it.
-    private final class Reader: @unchecked Sendable {  // because `task` is set before other threads use it
-        weak var task: RunningTask?
+        me.object = self
     }
 
     var now: Duration { start.duration(to: .now) }

@@ -33,10 +33,10 @@
             self.output = output
             self.queue = queue
             self.onError = onError
-            let reader = Reader()
-            upload = try StreamedUpload(request) { reader.wake() }
+            let me = Weak<SessionBodyStream>()  // the reader of the body does not retain the stream
+            upload = try StreamedUpload(request) { me.object?.wake() }
             super.init()
-            reader.stream = self
+            me.object = self
             output.delegate = self
             CFWriteStreamSetDispatchQueue(output as CFWriteStream, queue)
             output.open()
@@ -49,14 +49,9 @@
             upload.close()
         }
 
-        /// A weak reference to the stream, through which a body's reader calls the stream without retaining it.
-        private final class Reader: @unchecked Sendable {  // because `stream` is set before other threads use it
-            weak var stream: SessionBodyStream?
-
-            func wake() {
-                guard let stream else { return }
-                stream.queue.async { stream.write() }
-            }
+        /// Writes more of the body, because its reader is ready.
+        private func wake() {
+            queue.async { self.write() }
         }
 
         func stream(_ stream: Stream, handle event: Stream.Event) {
