@@ -112,7 +112,7 @@ enum OwnedFile {
         let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw FileLock.fault(new) }
         do {
-            guard write(bytes, to: file), synchronizeFile(file) else {
+            guard writeFile(file, bytes, at: 0), synchronizeFile(file) else {
                 defer { close(file) }  // after the error is read from `errno`
                 throw FileLock.fault(new)
             }
@@ -134,19 +134,6 @@ enum OwnedFile {
     /// Removes the temporary file of a process that was terminated while it wrote.
     static func removeRemains(of path: String) {
         unlink(path + ".new")
-    }
-
-    /// Writes bytes to an open file. Returns false if not all bytes were written; `errno` then contains the error.
-    private static func write(_ bytes: Data, to file: Int32) -> Bool {
-        bytes.withUnsafeBytes { bytes in
-            var start = 0
-            while start < bytes.count {
-                let count = pwrite(file, bytes.baseAddress.map { $0 + start }, bytes.count - start, off_t(start))
-                guard count > 0 else { return false }
-                start += count
-            }
-            return true
-        }
     }
 
     /// Synchronizes the folder of a file. A new name is on stable storage only after its folder has been synchronized.

@@ -21,43 +21,32 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
     init(
         _ url: URL, isLocked: Bool, largestSize: UInt64? = nil, _ fault: @escaping @Sendable (Int32) -> NetworkError
     ) throws {
+        (self.fault, self.largestSize) = (fault, largestSize ?? UInt64(FileSizeLimit.current))
         let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (isLocked ? 0 : O_EXCL)
-        var status = stat()
-        var opened: Int32?
-        for _ in 0..<100 where opened == nil {
-            let descriptor = open(url.path, flags, 0o644)
-            guard descriptor >= 0 else { throw fault(errno) }
-            if isLocked, flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
+        for _ in 0..<100 {
+            let file = open(url.path, flags, 0o644)
+            guard file >= 0 else { throw fault(errno) }
+            var (status, named) = (stat(), stat())
+            guard !isLocked || flock(file, LOCK_EX | LOCK_NB) == 0, fstat(file, &status) == 0,
+                stat(url.path, &named) == 0 || errno == ENOENT
+            else {
                 let code = errno
-                systemClose(descriptor)
+                systemClose(file)
                 throw fault(code)
             }
-            var named = stat()
-            guard fstat(descriptor, &status) == 0, stat(url.path, &named) == 0 || errno == ENOENT else {
-                let code = errno
-                systemClose(descriptor)
-                throw fault(code)
+            // If the name belongs to another file, another download has moved this file to its target in the meantime.
+            // The file is no longer a part.
+            let isNamed = status.st_ino == named.st_ino
+            if isNamed, status.st_nlink < 2 {
+                (descriptor, size) = (file, Int64(status.st_size))
+                return
             }
-            guard status.st_ino == named.st_ino else {
-                // Another download has moved the file to its target in the meantime. The file is no longer a part.
-                systemClose(descriptor)
-                continue
-            }
-            guard status.st_nlink < 2 else {
-                // A process ended after it gave the file its final name and before it removed the old name. The file is
-                // complete.
-                unlink(url.path)
-                systemClose(descriptor)
-                continue
-            }
-            opened = descriptor
+            // A process ended after it gave the file its final name and before it removed the old name. The file is
+            // complete.
+            if isNamed { unlink(url.path) }
+            systemClose(file)
         }
-        guard let descriptor = opened else { throw fault(EAGAIN) }
-        self.descriptor = descriptor
-        self.fault = fault
-        self.largestSize = largestSize ?? UInt64(FileSizeLimit.current)
-        size = Int64(status.st_size)
-        lseek(descriptor, 0, Int32(SEEK_END))
+        throw fault(EAGAIN)
     }
 
     deinit {
@@ -66,25 +55,15 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
 
     /// Truncates the file. The next bytes are written at its new end.
     func truncate(to size: Int64) throws {
-        guard ftruncate(descriptor, off_t(size)) == 0, lseek(descriptor, off_t(size), Int32(SEEK_SET)) >= 0 else {
-            throw fault(errno)
-        }
+        guard ftruncate(descriptor, off_t(size)) == 0 else { throw fault(errno) }
         self.size = size
     }
 
     /// Appends bytes to the file.
     func append(_ chunk: Data) throws {
         guard UInt64(size) + UInt64(chunk.count) <= largestSize else { throw fault(EFBIG) }
-        try chunk.withUnsafeBytes { bytes in
-            var written = 0
-            while written < bytes.count {
-                let count = systemWrite(descriptor, UnsafeRawBufferPointer(rebasing: bytes[written...]))
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { throw fault(errno) }
-                written += count
-                size += Int64(count)
-            }
-        }
+        guard writeFile(descriptor, chunk, at: size) else { throw fault(errno) }
+        size += Int64(chunk.count)
     }
 
     /// Writes all buffered data of the file to the disk.
@@ -107,11 +86,7 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
     }
 }
 
-// These wrappers exist because the system functions have the same names as the methods above.
-private func systemWrite(_ file: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-    write(file, bytes.baseAddress, bytes.count)
-}
-
+// The system function has the same name as a method of the class.
 private func systemClose(_ file: Int32) {
     close(file)
 }

@@ -81,6 +81,23 @@ final class TemporaryFile: Sendable {
     }
 }
 
+/// Writes bytes to an open file at a position.
+///
+/// - Returns: Whether all bytes were written; if not, `errno` is the reason.
+func writeFile(_ descriptor: Int32, _ bytes: Data, at start: Int64) -> Bool {
+    bytes.withUnsafeBytes { bytes in
+        var position = 0
+        while position < bytes.count {
+            let rest = bytes.baseAddress.map { $0 + position }
+            let count = pwrite(descriptor, rest, bytes.count - position, off_t(start) + off_t(position))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return false }
+            position += count
+        }
+        return true
+    }
+}
+
 /// Writes a file to stable storage.
 ///
 /// - Returns: Whether the file was written; if not, `errno` is the reason.

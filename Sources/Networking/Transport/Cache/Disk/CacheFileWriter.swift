@@ -24,7 +24,7 @@ final class CacheFileWriter: Sendable {
         self.limit = min(limit, FileSizeLimit.current)
         let line = CacheFileFormat.firstLine(checksum: 0)
         state = Locked(State(size: Int64(line.count)))
-        guard descriptor >= 0, CacheFileWriter.write(line, to: descriptor, at: 0), append(head) else { return nil }
+        guard descriptor >= 0, writeFile(descriptor, line, at: 0), append(head) else { return nil }
     }
 
     deinit {
@@ -43,7 +43,7 @@ final class CacheFileWriter: Sendable {
     func append(_ data: Data) -> Bool {
         state.withLock { state in
             guard !state.isComplete, state.size + Int64(data.count) <= limit,
-                CacheFileWriter.write(data, to: descriptor, at: state.size)
+                writeFile(descriptor, data, at: state.size)
             else { return false }
             data.withUnsafeBytes { state.checksum.update($0) }
             state.size += Int64(data.count)
@@ -55,8 +55,8 @@ final class CacheFileWriter: Sendable {
     func complete() -> Bool {
         state.withLock { state in
             guard !state.isComplete else { return true }
-            state.isComplete = CacheFileWriter.write(
-                CacheFileFormat.firstLine(checksum: state.checksum.value), to: descriptor, at: 0)
+            let line = CacheFileFormat.firstLine(checksum: state.checksum.value)
+            state.isComplete = writeFile(descriptor, line, at: 0)
             return state.isComplete
         }
     }
@@ -66,21 +66,6 @@ final class CacheFileWriter: Sendable {
         state.withLock { state in
             guard state.isComplete, !state.isMoved, rename(self.path, path) == 0 else { return false }
             state.isMoved = true
-            return true
-        }
-    }
-
-    private static func write(_ data: Data, to file: Int32, at start: Int64) -> Bool {
-        data.withUnsafeBytes { bytes in
-            var position = 0
-            while position < bytes.count {
-                let count = pwrite(
-                    file, bytes.baseAddress.map { $0 + position }, bytes.count - position,
-                    off_t(start) + off_t(position))
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return false }
-                position += count
-            }
             return true
         }
     }
