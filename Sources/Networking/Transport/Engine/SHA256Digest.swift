@@ -48,27 +48,21 @@ import Foundation
             let finish:
                 @convention(c) (OpaquePointer?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt32>?) -> Int32
 
-            static let shared = Library()
+            static let shared = try? Library()
 
-            private init?() {
-                guard let handle = dlopen("libcrypto.so.3", RTLD_NOW) ?? dlopen("libcrypto.so.1.1", RTLD_NOW),
-                    let make = dlsym(handle, "EVP_MD_CTX_new"), let free = dlsym(handle, "EVP_MD_CTX_free"),
-                    let sha256 = dlsym(handle, "EVP_sha256"), let begin = dlsym(handle, "EVP_DigestInit_ex"),
-                    let update = dlsym(handle, "EVP_DigestUpdate"), let finish = dlsym(handle, "EVP_DigestFinal_ex")
-                else { return nil }
-                // The types are those of the declarations in openssl/evp.h.
-                self.make = unsafeBitCast(make, to: (@convention(c) () -> OpaquePointer?).self)
-                self.free = unsafeBitCast(free, to: (@convention(c) (OpaquePointer?) -> Void).self)
-                self.sha256 = unsafeBitCast(sha256, to: (@convention(c) () -> OpaquePointer?).self)
-                self.begin = unsafeBitCast(
-                    begin, to: (@convention(c) (OpaquePointer?, OpaquePointer?, OpaquePointer?) -> Int32).self)
-                self.update = unsafeBitCast(
-                    update, to: (@convention(c) (OpaquePointer?, UnsafeRawPointer?, Int) -> Int32).self)
-                self.finish = unsafeBitCast(
-                    finish,
-                    to: (@convention(c) (
-                        OpaquePointer?, UnsafeMutablePointer<UInt8>?, UnsafeMutablePointer<UInt32>?
-                    ) -> Int32).self)
+            private init() throws {
+                let handle = dlopen("libcrypto.so.3", RTLD_NOW) ?? dlopen("libcrypto.so.1.1", RTLD_NOW)
+                // The types of the functions are those of the declarations in openssl/evp.h.
+                func function<Function>(_ name: String) throws -> Function {
+                    guard let handle, let address = dlsym(handle, name) else { throw POSIXError(.ENOENT) }
+                    return unsafeBitCast(address, to: Function.self)
+                }
+                make = try function("EVP_MD_CTX_new")
+                free = try function("EVP_MD_CTX_free")
+                sha256 = try function("EVP_sha256")
+                begin = try function("EVP_DigestInit_ex")
+                update = try function("EVP_DigestUpdate")
+                finish = try function("EVP_DigestFinal_ex")
             }
         }
     }
