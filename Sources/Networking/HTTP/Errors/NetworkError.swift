@@ -92,6 +92,11 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, L
 }
 
 extension NetworkError {
+    /// Throws an error of kind ``Kind/invalidRequest`` unless a condition is true.
+    static func require(_ isTrue: Bool, _ reason: @autoclosure () -> String) throws(NetworkError) {
+        guard isTrue else { throw NetworkError(.invalidRequest, reason: reason()) }
+    }
+
     static func responseTooLarge(limit: Int) -> NetworkError {
         NetworkError(.responseTooLarge, reason: "the response has more than \(limit) bytes")
     }

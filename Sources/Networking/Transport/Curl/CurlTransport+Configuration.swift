@@ -136,16 +136,14 @@
                 ("proxy", proxy.isSecure, .httpsProxies), ("tls", tls != TLSConfiguration(), .tls),
                 ("httpVersions", httpVersions == .http2, .http2),
             ]
-            for (part, isWanted, feature) in wanted where isWanted && !features.contains(feature) {
-                throw NetworkError(
-                    .invalidRequest, reason: "\(part): this system's libcurl was built without support for it")
+            for (part, isWanted, feature) in wanted where isWanted {
+                try NetworkError.require(
+                    features.contains(feature), "\(part): this system's libcurl was built without support for it")
             }
-            if httpVersions == .http2, library.has(.repeatsRequests) {
-                throw NetworkError(
-                    .invalidRequest,
-                    reason: "httpVersions: expected .http1 or .preferHTTP2, found .http2; this version of libcurl may "
-                        + "send a POST twice over HTTP/2")
-            }
+            try NetworkError.require(
+                httpVersions != .http2 || !library.has(.repeatsRequests),
+                "httpVersions: expected .http1 or .preferHTTP2, found .http2; this version of libcurl may send a POST "
+                    + "twice over HTTP/2")
         }
 
         private func validateLimits() throws {
@@ -154,26 +152,19 @@
                 ("limits.connections", limits.connections ?? 1), ("limits.bufferedBytes", limits.bufferedBytes),
                 ("limits.headBytes", limits.headBytes), ("limits.decodedBytes", limits.decodedBytes),
             ]
-            for (name, count) in counts where count < 1 {
-                throw NetworkError(.invalidRequest, reason: "\(name): expected more than 0, found \(count)")
+            for (name, count) in counts {
+                try NetworkError.require(count > 0, "\(name): expected more than 0, found \(count)")
             }
-            guard threads <= 256 else {
-                throw NetworkError(.invalidRequest, reason: "threads: expected at most 256, found \(threads)")
-            }
-            guard limits.idleConnections >= 0 else {
-                throw NetworkError(
-                    .invalidRequest,
-                    reason: "limits.idleConnections: expected 0 or more, found \(limits.idleConnections)")
-            }
+            try NetworkError.require(threads <= 256, "threads: expected at most 256, found \(threads)")
+            let idle = limits.idleConnections
+            try NetworkError.require(idle >= 0, "limits.idleConnections: expected 0 or more, found \(idle)")
         }
 
         private func validateUnixSocket() throws {
             guard let count = unixSocketPath?.utf8.count else { return }
             // The capacity of `sockaddr_un`, without the terminating zero.
-            guard (1...107).contains(count) else {
-                throw NetworkError(
-                    .invalidRequest, reason: "unixSocketPath: expected 1 to 107 bytes, found \(count)")
-            }
+            let isValid = (1...107).contains(count)
+            try NetworkError.require(isValid, "unixSocketPath: expected 1 to 107 bytes, found \(count)")
         }
 
         private func validateProxy() throws {
@@ -186,10 +177,9 @@
         }
 
         private func validateResolve() throws {
-            guard Set(resolve.keys.map { $0.lowercased() }).count == resolve.count else {
-                throw NetworkError(
-                    .invalidRequest, reason: "resolve: expected each host once, found one host in two spellings")
-            }
+            try NetworkError.require(
+                Set(resolve.keys.map { $0.lowercased() }).count == resolve.count,
+                "resolve: expected each host once, found one host in two spellings")
             for (host, addresses) in resolve {
                 // Some characters have a special meaning for libcurl: a leading minus removes a name, `*` matches all
                 // hosts, and a leading plus limits how long an entry is valid.
@@ -207,10 +197,9 @@
                 let isNoAddress = { (text: String) in
                     inet_pton(AF_INET, text, &v4) != 1 && inet_pton(AF_INET6, text, &v6) != 1
                 }
-                guard !addresses.isEmpty, !addresses.contains(where: isNoAddress) else {
-                    throw NetworkError(
-                        .invalidRequest, reason: "resolve: expected IP addresses for \"\(host)\", found \(addresses)")
-                }
+                try NetworkError.require(
+                    !addresses.isEmpty && !addresses.contains(where: isNoAddress),
+                    "resolve: expected IP addresses for \"\(host)\", found \(addresses)")
             }
         }
 

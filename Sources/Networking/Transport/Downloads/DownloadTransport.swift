@@ -30,10 +30,9 @@ struct DownloadTransport: Transport {
         _ request: HTTPRequest, _ delivery: BodyDelivery, _ download: Download
     ) async throws -> HTTPResponse {
         let destination = download.destination
-        guard request.method == .get, !request.headers.contains(.range) else {
-            throw NetworkError(
-                .invalidRequest, reason: "download: only a GET request that sets no Range field can be resumed")
-        }
+        try NetworkError.require(
+            request.method == .get && !request.headers.contains(.range),
+            "download: only a GET request that sets no Range field can be resumed")
         var whole = request
         // A range counts encoded bytes. Without a content coding, these are the bytes of the file.
         whole.headers[.acceptEncoding] = "identity"

@@ -68,9 +68,7 @@ extension FileDestination {
         ///
         /// - Throws: ``NetworkError/Kind/invalidRequest`` if there are not exactly 32 bytes.
         public init(_ bytes: Data) throws {
-            guard bytes.count == 32 else {
-                throw NetworkError(.invalidRequest, reason: "checksum: expected 32 bytes, found \(bytes.count)")
-            }
+            try NetworkError.require(bytes.count == 32, "checksum: expected 32 bytes, found \(bytes.count)")
             self.bytes = bytes
         }
 
@@ -79,9 +77,8 @@ extension FileDestination {
         /// - Throws: ``NetworkError/Kind/invalidRequest`` if the text is anything else.
         public init(hexadecimal text: String) throws {
             let digits = text.utf8.compactMap { Character(UnicodeScalar($0)).hexDigitValue }
-            guard text.utf8.count == 64, digits.count == 64 else {
-                throw NetworkError(.invalidRequest, reason: "checksum: expected 64 hexadecimal digits")
-            }
+            let isValid = text.utf8.count == 64 && digits.count == 64
+            try NetworkError.require(isValid, "checksum: expected 64 hexadecimal digits")
             bytes = Data(stride(from: 0, to: 64, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) })
         }
 

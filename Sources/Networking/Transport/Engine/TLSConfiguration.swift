@@ -117,9 +117,7 @@ extension TLSConfiguration {
             if let key { _ = try TLSConfiguration.pem(in: key, "tls.clientCertificate.key") }
         case .pkcs12(let data):
             // PKCS #12 data is a sequence in DER (RFC 7292 section 4).
-            guard data.first == 0x30 else {
-                throw NetworkError(.invalidRequest, reason: "tls.clientCertificate: expected PKCS #12 data")
-            }
+            try NetworkError.require(data.first == 0x30, "tls.clientCertificate: expected PKCS #12 data")
         }
     }
 
@@ -134,9 +132,7 @@ extension TLSConfiguration {
             case .pem(let data): pem = data
             }
             let certificates = TLSConfiguration.certificates(in: pem)
-            guard !certificates.isEmpty else {
-                throw NetworkError(.invalidRequest, reason: "tls.trust: expected certificates in PEM, found none")
-            }
+            try NetworkError.require(!certificates.isEmpty, "tls.trust: expected certificates in PEM, found none")
             return certificates
         }
     }
@@ -144,9 +140,7 @@ extension TLSConfiguration {
     private static func pem(
         in file: URL, _ part: String, _ label: String = "-----BEGIN "
     ) throws(NetworkError) -> Data {
-        guard file.isFileURL else {
-            throw NetworkError(.invalidRequest, reason: "\(part): expected a file URL, found \(file.withoutSecrets)")
-        }
+        try NetworkError.require(file.isFileURL, "\(part): expected a file URL, found \(file.withoutSecrets)")
         let bytes: Data
         do { bytes = try Data(contentsOf: file) } catch {
             throw NetworkError(
@@ -159,10 +153,9 @@ extension TLSConfiguration {
     private static func check(
         _ pem: Data, _ part: String, _ place: String, _ label: String
     ) throws(NetworkError) {
-        guard pem.range(of: Data(label.utf8)) != nil else {
-            let wanted = label.hasPrefix("CERTIFICATE") ? "certificates in PEM" : "PEM"
-            throw NetworkError(.invalidRequest, reason: "\(part): expected \(wanted) in \(place), found none")
-        }
+        let isThere = pem.range(of: Data(label.utf8)) != nil
+        let wanted = label.hasPrefix("CERTIFICATE") ? "certificates in PEM" : "PEM"
+        try NetworkError.require(isThere, "\(part): expected \(wanted) in \(place), found none")
     }
 
     /// Returns the certificates of a PEM file (RFC 7468) in DER. Characters that are not base64 are ignored.

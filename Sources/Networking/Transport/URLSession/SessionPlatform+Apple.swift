@@ -39,11 +39,9 @@
         ///
         /// - Throws: ``NetworkError`` for a background session.
         func prepared(for tls: TLSConfiguration) throws(NetworkError) -> URLSessionConfiguration {
-            guard identifier == nil else {
-                throw NetworkError(
-                    .invalidRequest,
-                    reason: "configuration: background sessions are not supported: their tasks outlive the call")
-            }
+            try NetworkError.require(
+                identifier == nil,
+                "configuration: background sessions are not supported: their tasks outlive the call")
             guard let copy = copy() as? URLSessionConfiguration else {
                 throw NetworkError(.invalidRequest, reason: "configuration: the session configuration cannot be copied")
             }

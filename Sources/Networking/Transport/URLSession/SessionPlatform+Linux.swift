@@ -44,10 +44,8 @@
         static func authentication(
             for tls: TLSConfiguration
         ) throws(NetworkError) -> @Sendable (URLAuthenticationChallenge) -> AuthenticationResponse {
-            guard tls == TLSConfiguration() else {
-                throw NetworkError(
-                    .invalidRequest, reason: "tls: URLSession on Linux has no TLS settings; use CurlTransport")
-            }
+            let isDefault = tls == TLSConfiguration()
+            try NetworkError.require(isDefault, "tls: URLSession on Linux has no TLS settings; use CurlTransport")
             return AuthenticationResponse.standard
         }
     }

@@ -201,9 +201,7 @@ public final class URLSessionTransport: Transport {
         message.restrict(to: request.networkAccess ?? .all)
         for field in request.allHeaders { message.addValue(field.value, forHTTPHeaderField: field.name.rawValue) }
         guard request.body.length != 0 else { return message }
-        guard request.method != .get else {
-            throw NetworkError(.invalidRequest, reason: "body: URLSession cannot send a body with \(request.method)")
-        }
+        try NetworkError.require(request.method != .get, "body: URLSession cannot send a body with \(request.method)")
         if message.value(forHTTPHeaderField: "Content-Type") == nil {
             // Without this field, Foundation on Linux would label the bytes as a form.
             message.setValue(MediaType.octetStream.description, forHTTPHeaderField: "Content-Type")
@@ -216,21 +214,18 @@ public final class URLSessionTransport: Transport {
         ///
         /// - Throws: ``NetworkError`` if Foundation would send the request in another form, or not at all.
         private func refuseUnsendable(_ request: HTTPRequest) throws {
-            func refusal(_ reason: String) -> NetworkError {
-                NetworkError(.invalidRequest, reason: "\(reason); use CurlTransport")
-            }
             let method = request.method.rawValue
-            guard method == method.uppercased() else {
-                throw refusal("method: URLSession on Linux sends \(method) in upper case")
-            }
-            guard URLAuthority(request.url).host.first != "[" else {
-                throw refusal("URL: URLSession on Linux cannot connect to an IPv6 address")
-            }
+            try NetworkError.require(
+                method == method.uppercased(),
+                "method: URLSession on Linux sends \(method) in upper case; use CurlTransport")
+            try NetworkError.require(
+                URLAuthority(request.url).host.first != "[",
+                "URL: URLSession on Linux cannot connect to an IPv6 address; use CurlTransport")
             let path = request.url.path(percentEncoded: true)
-            guard path.contains("/."), path.split(separator: "/").contains(where: { $0 == "." || $0 == ".." }) else {
-                return
-            }
-            throw refusal("URL: URLSession on Linux removes the segments . and .. from the path \(path)")
+            let isKept = !path.contains("/.") || !path.split(separator: "/").contains { $0 == "." || $0 == ".." }
+            try NetworkError.require(
+                isKept,
+                "URL: URLSession on Linux removes the segments . and .. from the path \(path); use CurlTransport")
         }
     #endif
 }
