@@ -56,7 +56,7 @@ struct RedirectRuleTests {
             .post, url, headers: ["Host": "virtual.example", "If-Match": "\"1\"", "Range": "bytes=0-"])
         request.body = .string("text")
         let response = HTTPResponse(.seeOther, headers: [.location: "https://b.example/y"], to: request)
-        guard case .follow(let next) = try Redirect(response) else { return #expect(Bool(false), "not followed") }
+        guard let next = try Redirect.request(after: response) else { return #expect(Bool(false), "not followed") }
         #expect(next.headers.isEmpty)
     }
 
@@ -65,7 +65,7 @@ struct RedirectRuleTests {
     func downgrade(location: String) throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/x")))
         let error = #expect(throws: NetworkError.self) {
-            _ = try Redirect(HTTPResponse(.found, headers: [.location: location], to: request))
+            _ = try Redirect.request(after: HTTPResponse(.found, headers: [.location: location], to: request))
         }
         #expect(error?.kind == .redirectRefused)
     }

@@ -33,7 +33,7 @@ struct SessionTimingTests {
         let before = activity
         activity.isWaiting = true
         #expect(activity.timeLeft(at: .seconds(1_000)) == nil)
-        #expect(!activity.isUnchanged(since: before))
+        #expect(activity != before)
         activity.note(at: .seconds(1_000))
         #expect(activity.timeLeft(at: .seconds(1_001)) == .seconds(4))
         activity.isHeldBack = true

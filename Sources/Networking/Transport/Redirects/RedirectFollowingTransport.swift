@@ -51,7 +51,7 @@ struct RedirectFollowingTransport: Transport {
     /// retains the frame of that function.
     @inline(never)
     private func next(after response: HTTPResponse, hops: Int) throws -> HTTPRequest? {
-        guard case .follow(let limit) = policy, case .follow(let next) = try Redirect(response) else { return nil }
+        guard case .follow(let limit) = policy, let next = try Redirect.request(after: response) else { return nil }
         guard hops < limit else {
             throw NetworkError(
                 .tooManyRedirects, reason: "there were more than \(limit) redirects", request: response.request,
@@ -62,42 +62,36 @@ struct RedirectFollowingTransport: Transport {
     }
 }
 
-/// The next step after a response.
+/// The rules for the request that follows a redirect.
 enum Redirect {
-    /// The response is not a redirect: it is the response of the call.
-    case none
-    /// The response is a redirect: this request is sent next.
-    case follow(HTTPRequest)
-
     private static let statuses: Set<HTTPStatus> = [
         .movedPermanently, .found, .seeOther, .temporaryRedirect, .permanentRedirect,
     ]
 
+    /// Returns the request that a response redirects to; nil if the response is not a redirect, but the response of the
+    /// call.
+    ///
     /// - Throws: ``NetworkError/Kind/redirectRefused`` with the reason.
-    init(_ response: HTTPResponse) throws {
+    static func request(after response: HTTPResponse) throws -> HTTPRequest? {
         let request = response.request
         // Most responses are no redirects, and the first comparison is faster than a lookup in a set.
-        guard response.status.isRedirection, Redirect.statuses.contains(response.status),
+        guard response.status.isRedirection, statuses.contains(response.status),
             let location = response.headers.values(for: .location).first, !location.isEmpty
-        else {
-            self = .none
-            return
-        }
+        else { return nil }
         let locations = Set(response.headers.values(for: .location))
         guard locations.count == 1 else {
-            throw Redirect.refusal("expected one Location, found \(locations.count) different ones", response)
+            throw refusal("expected one Location, found \(locations.count) different ones", response)
         }
-        let target = try Redirect.target(location, of: response)
         var next = request
-        next.url = target
-        if Redirect.becomesGet(request.method, response.status) {
+        next.url = try target(location, of: response)
+        if becomesGet(request.method, response.status) {
             next.method = .get
             next.body = .empty
-            next.headers.removeAll { Redirect.contentFields.contains($0.name) }
+            next.headers.removeAll { contentFields.contains($0.name) }
         } else if !request.body.isReplayable {
-            throw Redirect.refusal("the body cannot be sent a second time", response)
+            throw refusal("the body cannot be sent a second time", response)
         }
-        self = .follow(next.leavingOrigin(of: request))
+        return next.leavingOrigin(of: request)
     }
 
     private static let contentFields: Set<HTTPHeader.Name> = [

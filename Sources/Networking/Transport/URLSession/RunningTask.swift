@@ -167,7 +167,7 @@ extension RunningTask {
     }
 
     private func endIfIdle(since activity: SessionActivity) {
-        guard lock.withLock({ self.activity.isUnchanged(since: activity) }) else { return checkIdleTime() }
+        guard lock.withLock({ self.activity == activity }) else { return checkIdleTime() }
         transfer.fail(.idleTimedOut(after: activity.limit))
         cancel()
     }

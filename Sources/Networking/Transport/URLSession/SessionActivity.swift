@@ -1,6 +1,6 @@
 /// The activity of a `URLSession` task, which determines whether the task is idle. All times are measured from one
 /// moment, before the task begins.
-struct SessionActivity {
+struct SessionActivity: Equatable {
     private let idle: Duration
     /// The limit that applies until there is a sign of a connection.
     private let connecting: Duration
@@ -37,11 +37,5 @@ struct SessionActivity {
     /// waits for a network or for its reader, because the server does not cause these waits.
     func timeLeft(at time: Duration) -> Duration? {
         isWaiting || isHeldBack ? nil : limit - (time - last)
-    }
-
-    /// Returns whether nothing has changed since an earlier copy of this value was made.
-    func isUnchanged(since other: SessionActivity) -> Bool {
-        last == other.last && isConnected == other.isConnected && isWaiting == other.isWaiting
-            && isHeldBack == other.isHeldBack
     }
 }

@@ -11,13 +11,6 @@ struct URLSessionFailure {
     /// Whether fewer bytes of the body arrived than `Content-Length` states.
     let isCutOff: Bool
 
-    init(_ error: any Error, isSecure: Bool, hasHead: Bool, isCutOff: Bool) {
-        self.error = error
-        self.isSecure = isSecure
-        self.hasHead = hasHead
-        self.isCutOff = isCutOff
-    }
-
     var networkError: NetworkError {
         NetworkError(kind, reason: text.map { "\(kind.explanation) (\($0))" }, underlying: error)
     }

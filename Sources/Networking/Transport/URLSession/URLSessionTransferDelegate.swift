@@ -153,7 +153,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         guard !wasChallenged || !transfer.hasHead else { return nil }
         guard !isShutDown.withLock({ $0 }) else { return NetworkError(.transportShutDown) }
         return URLSessionFailure(
-            error, isSecure: transfer.isSecure, hasHead: transfer.hasHead, isCutOff: transfer.isCutOff
+            error: error, isSecure: transfer.isSecure, hasHead: transfer.hasHead, isCutOff: transfer.isCutOff
         ).networkError
     }
 }
