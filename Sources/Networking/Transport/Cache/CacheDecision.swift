@@ -72,14 +72,19 @@ package enum CacheFailure: Equatable, Sendable {
 
 /// A request in progress whose response may be stored. The exchange ends when its last reference is released.
 final class CacheExchange: Sendable {
-    let place: CachePages.Exchange
-    private let end: @Sendable () -> Void
+    /// The key of the request's URL.
+    let key: String
+    /// The time at which the request was sent, in nanoseconds since 1970. Each request has a later time than the
+    /// requests before it.
+    let id: UInt64
+    private let cache: ResponseCache
 
-    init(_ place: CachePages.Exchange, end: @escaping @Sendable () -> Void) {
-        (self.place, self.end) = (place, end)
+    init(at key: String, in cache: ResponseCache) {
+        (self.key, self.cache) = (key, cache)
+        id = cache.state.withLock { $0.begin(key) }
     }
 
     deinit {
-        end()
+        cache.state.withLock { $0.end(id, at: key) }
     }
 }

@@ -2,14 +2,6 @@ import Foundation
 
 /// The stored responses, grouped by URL, and the requests in progress.
 struct CachePages: Sendable {
-    /// A request in progress.
-    struct Exchange: Sendable {
-        /// The time at which the request was sent, in nanoseconds since 1970. Each request has a later time than the
-        /// requests before it.
-        let id: UInt64
-        let key: String
-    }
-
     private struct Page: Sendable {
         var responses: [CachedResponse]
         var size: Int
@@ -59,24 +51,24 @@ struct CachePages: Sendable {
         return found
     }
 
-    mutating func begin(_ key: String) -> Exchange {
+    mutating func begin(_ key: String) -> UInt64 {
         lastID = max(lastID + 1, CacheRemovals.now())
         exchanges[key, default: []].insert(lastID)
-        return Exchange(id: lastID, key: key)
+        return lastID
     }
 
-    mutating func end(_ exchange: Exchange) {
-        exchanges[exchange.key]?.remove(exchange.id)
-        if exchanges[exchange.key]?.isEmpty == true { exchanges[exchange.key] = nil }
+    mutating func end(_ id: UInt64, at key: String) {
+        exchanges[key]?.remove(id)
+        if exchanges[key]?.isEmpty == true { exchanges[key] = nil }
     }
 
     /// Returns false if the responses of the URL were removed after the request was sent.
-    func isCurrent(_ exchange: Exchange) -> Bool { exchanges[exchange.key]?.contains(exchange.id) == true }
+    func isCurrent(_ exchange: CacheExchange) -> Bool { exchanges[exchange.key]?.contains(exchange.id) == true }
 
     /// Stores a response, and removes the stored responses that apply to its request. If the response is nil, only
     /// removes them. Does nothing if the responses of the URL were removed during the request.
     mutating func keep(
-        _ response: CachedResponse?, to request: HTTPRequest, _ exchange: Exchange, _ capacity: Int
+        _ response: CachedResponse?, to request: HTTPRequest, _ exchange: CacheExchange, _ capacity: Int
     ) {
         guard isCurrent(exchange) else { return }
         let existing = pages[exchange.key]?.responses ?? []

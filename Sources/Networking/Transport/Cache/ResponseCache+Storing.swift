@@ -57,24 +57,22 @@ extension ResponseCache {
     }
 
     private func keep(
-        _ response: CachedResponse?, _ asked: CacheRequest, _ exchange: CacheExchange,
-        written: CacheFileWriter? = nil
+        _ response: CachedResponse?, _ asked: CacheRequest, _ exchange: CacheExchange, written: CacheFileWriter? = nil
     ) {
-        let place = exchange.place
         guard let directory = directory(for: asked.request) else {
-            return state.withLock { $0.keep(response, to: asked.request, place, capacity) }
+            return state.withLock { $0.keep(response, to: asked.request, exchange, capacity) }
         }
         // The directory uses the times of removals to detect which responses other processes have removed. The removals
         // of this process are detected here, without a clock.
-        guard state.withLock({ $0.isCurrent(place) }) else { return }
-        directory.keep(response, to: asked.request, at: place.key, order: place.id, written: written)
+        guard state.withLock({ $0.isCurrent(exchange) }) else { return }
+        directory.keep(response, to: asked.request, at: exchange.key, order: exchange.id, written: written)
     }
 
     /// Stores a response with new header fields. If the file cannot be written, the old response remains in the cache,
     /// because it is still valid.
     private func keepRefreshed(_ response: CachedResponse, _ asked: CacheRequest, _ exchange: CacheExchange) {
         guard let directory = directory(for: asked.request) else { return keep(response, asked, exchange) }
-        guard let file = directory.write(response, at: exchange.place.key) else { return }
+        guard let file = directory.write(response, at: exchange.key) else { return }
         keep(response, asked, exchange, written: file)
     }
 
@@ -85,7 +83,7 @@ extension ResponseCache {
     ) -> IncomingBody {
         let copy: CacheCopy
         if let directory = directory(for: asked.request) {
-            guard let file = directory.writer(response, at: exchange.place.key) else {
+            guard let file = directory.writer(response, at: exchange.key) else {
                 keep(nil, asked, exchange)  // the stored response is no longer the server's current one
                 return body
             }

@@ -95,20 +95,14 @@ public final class ResponseCache: Sendable {
 
     /// Returns the directory that stores the responses to a request; nil if they are stored in memory.
     func directory(for request: HTTPRequest) -> CacheDirectory? {
-        guard let directory, storesCredentials || !request.headersWithCredentials.contains(where: \.mayIdentifyUser)
-        else {
-            return nil
-        }
-        return directory
+        guard directory != nil, !storesCredentials else { return directory }
+        return request.headersWithCredentials.contains(where: \.mayIdentifyUser) ? nil : directory
     }
 
     /// Records that a request for a URL is being sent. The record lasts until the returned exchange is released. The
     /// response to the request is not stored if the responses of the URL are removed during this time, or if the
     /// response to a later request is already stored.
-    func begin(_ url: URL) -> CacheExchange {
-        let exchange = state.withLock { $0.begin(CachePages.key(url)) }
-        return CacheExchange(exchange) { [self] in state.withLock { $0.end(exchange) } }
-    }
+    func begin(_ url: URL) -> CacheExchange { CacheExchange(at: CachePages.key(url), in: self) }
 
     /// Removes one stored response.
     func remove(_ response: CachedResponse, of request: HTTPRequest) {
