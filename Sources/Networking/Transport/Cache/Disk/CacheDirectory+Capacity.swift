@@ -62,7 +62,7 @@ extension CacheDirectory {
                 if first != second { return first }
                 return (one.used.tv_sec, one.used.tv_nsec) < (other.used.tv_sec, other.used.tv_nsec)
             }
-            locked {
+            try? lock.locked { _ in
                 for file in files {
                     guard size > Int64(capacity - capacity / 8) else { return }
                     unlink(file.path)

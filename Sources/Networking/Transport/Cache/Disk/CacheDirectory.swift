@@ -55,25 +55,20 @@ final class CacheDirectory: Sendable {
         try? lock.locked { file in
             guard !CacheRemovals(file: file).contains(number(key), since: order) else { return }
             let folder = folder(key)
-            var kept: [String] = []
-            var replaced: [String] = []
+            var (kept, replaced): ([String], [String]) = ([], [])
             let names = names(in: folder).sorted()
             for name in names {
-                let reading = read("\(folder)/\(name)", key, isUse: false)
-                guard case .response(let stored) = reading else {
-                    if case .foreign = reading { kept.append(name) } else { replaced.append(name) }
-                    continue
+                switch read("\(folder)/\(name)", key, isUse: false) {
+                case .response(let stored) where stored.audience.contains(request):
+                    // A stored response to a later request is not replaced. A time in the future is ignored, because it
+                    // was written before the clock was set back.
+                    if let other = UInt64(name), other > order, other <= CacheRemovals.now() { return }
+                    // A part does not replace a complete response.
+                    if response?.part != nil, stored.part == nil { return }
+                    replaced.append(name)
+                case .response, .foreign: kept.append(name)
+                case .missing, .damaged: replaced.append(name)
                 }
-                guard stored.audience.contains(request) else {
-                    kept.append(name)
-                    continue
-                }
-                // A stored response to a later request is not replaced. A time in the future is ignored, because it was
-                // written before the clock was set back.
-                if let other = UInt64(name), other > order, other <= CacheRemovals.now() { return }
-                // A part does not replace a complete response.
-                if response?.part != nil, stored.part == nil { return }
-                replaced.append(name)
             }
             var order = order
             while names.contains(CacheDirectory.name(order)) { order += 1 }
@@ -98,11 +93,6 @@ final class CacheDirectory: Sendable {
     private func move(_ file: CacheFileWriter, into folder: String, _ order: UInt64) {
         let target = "\(folder)/\(CacheDirectory.name(order))"
         if !file.move(to: target), mkdir(folder, 0o700) == 0 { _ = file.move(to: target) }
-    }
-
-    /// Calls a closure while no other process changes the directory.
-    func locked(_ body: () -> Void) {
-        try? lock.locked { _ in body() }
     }
 
     /// The number of stored responses.

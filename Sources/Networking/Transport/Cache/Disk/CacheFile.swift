@@ -114,16 +114,13 @@ enum CacheFileFormat {
             var lines = Lines(bytes)
             guard let key = lines.next(), let times = lines.next()?.split(separator: " "), times.count == 2,
                 let requested = Double(times[0]), let received = Double(times[1]), requested.isFinite,
-                received.isFinite,
-                let audience = lines.fields(), let status = lines.next()?.split(separator: " "),
+                received.isFinite, let audience = lines.fields(), let status = lines.next()?.split(separator: " "),
                 let code = status.first.flatMap({ Int($0) }), let headers = lines.fields()
             else { return nil }
-            self.key = key
+            (self.key, self.audience, self.headers) = (key, audience, headers)
             self.requested = Date(timeIntervalSince1970: requested)
             self.received = Date(timeIntervalSince1970: received)
-            self.audience = audience
             self.status = HTTPStatus(code)
-            self.headers = headers
             bodyStart = lines.position
             guard status.count > 1 else { return }
             let numbers = status[1].split { $0 == "-" || $0 == "/" }.compactMap { Int64($0) }

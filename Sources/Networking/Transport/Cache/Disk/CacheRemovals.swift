@@ -39,14 +39,9 @@ struct CacheRemovals {
     private func dropOlderHalf(_ size: Int64) -> Int64 {
         let lineCount = Int64(CacheRemovals.lineCount)
         let middle = size / lineCount / 2 * lineCount
-        var lines: [UInt8] = []
-        if let kept = CacheFile.read(file, middle..<size),
-            let time = UInt64(String(decoding: kept[..<19], as: UTF8.self))
-        {
-            lines = CacheRemovals.line(time, 0) + kept
-        } else {
-            lines = CacheRemovals.line(CacheRemovals.now(), 0)
-        }
+        let kept = CacheFile.read(file, middle..<size) ?? []
+        let time = UInt64(String(decoding: kept.prefix(19), as: UTF8.self))
+        let lines = time.map { CacheRemovals.line($0, 0) + kept } ?? CacheRemovals.line(CacheRemovals.now(), 0)
         guard pwrite(file, lines, lines.count, 0) == lines.count, ftruncate(file, off_t(lines.count)) == 0 else {
             return size
         }
