@@ -62,20 +62,12 @@ public struct IncomingBody: AsyncSequence, Sendable {
             abandon: { pipe.abandon() })
     }
 
-    /// Returns the same body, which calls `action` with each chunk when the chunk is pulled.
-    func onEach(_ action: @escaping @Sendable (Data) -> Void) -> IncomingBody {
-        pulled { pull in
-            let chunk = try await pull()
-            if let chunk { action(chunk) }
-            return chunk
-        }
-    }
-
-    /// Returns the same body, whose chunks are pulled inside `action`.
+    /// Returns the same body, whose chunks are pulled inside `action`, and which calls `end` when it is released.
     func pulled(
-        by action: @escaping @Sendable (_ pull: () async throws -> Data?) async throws -> Data?
+        by action: @escaping @Sendable (_ pull: () async throws -> Data?) async throws -> Data?,
+        whenReleased end: @escaping @Sendable () -> Void = {}
     ) -> IncomingBody {
-        var body = IncomingBody(pull: { [source] in try await action(source.pull) })
+        var body = IncomingBody(pull: { [source] in try await action(source.pull) }, abandon: end)
         body.map = map
         return body
     }

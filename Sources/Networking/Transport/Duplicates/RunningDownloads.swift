@@ -87,12 +87,12 @@ final class RunningDownload: Sendable {
                 end.settle(.success(()))  // the whole body is in memory
                 return response
             }
-            let release = BodyRelease(end)
-            response.content = .stream(
-                body.pulled { pull in
-                    _ = release
-                    return try await self.waiting(pull)
-                })
+            let held = body.pulled { [self] pull in
+                try await waiting(pull)
+            } whenReleased: { [end] in
+                end.settle(.success(()))
+            }
+            response.content = .stream(held)
             return response
         } catch {
             end.settle(.success(()))
@@ -113,15 +113,6 @@ final class RunningDownload: Sendable {
             guard !gate.isPaused else { throw SharedTransfer.superseded("a newer equal download replaced this one") }
             throw error
         }
-    }
-
-    /// Ends the download when its body is released.
-    private final class BodyRelease: Sendable {
-        private let end: Settlement<Void>
-
-        init(_ end: Settlement<Void>) { self.end = end }
-
-        deinit { end.settle(.success(())) }
     }
 }
 

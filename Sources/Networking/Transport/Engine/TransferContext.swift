@@ -132,24 +132,17 @@ extension HTTPResponse {
             let length = headers.contains(.contentEncoding) ? nil : headers.contentLength.map(Int64.init)
             let total = range?.total ?? length.map { start.addingReportingOverflow($0).partialValue }
             meter.beginDownload(at: start, of: total)
-            let end = MeterCompletion(meter)
             var response = self
-            response.content = .stream(body.onEach { end.meter.noteReceived($0.count) })
+            response.content = .stream(
+                body.pulled { pull in
+                    let chunk = try await pull()
+                    if let chunk { meter.noteReceived(chunk.count) }
+                    return chunk
+                } whenReleased: {
+                    meter.finishStream()
+                })
             return response
         }
-    }
-}
-
-/// Ends a meter when the response body that the meter counts is released.
-private final class MeterCompletion: Sendable {
-    let meter: RequestProgress.Meter
-
-    init(_ meter: RequestProgress.Meter) {
-        self.meter = meter
-    }
-
-    deinit {
-        meter.finishStream()
     }
 }
 
