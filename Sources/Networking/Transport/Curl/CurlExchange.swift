@@ -161,7 +161,9 @@
         /// libcurl also repeats a request if the server responded with 417 to `Expect`, or reset the stream with
         /// HTTP_1_1_REQUIRED. If a response had begun, the exchange fails, because the server may have processed the
         /// request.
-        func beginSending(on connection: CurlStreamLog.Connection?) -> Int32 {
+        ///
+        /// - Returns: Whether libcurl may send the request.
+        func beginSending(on connection: CurlStreamLog.Connection?) -> Bool {
             self.connection = connection
             stream = nil
             noteConnection()
@@ -170,11 +172,10 @@
                 failure = NetworkError(
                     .connectionLostAfterHead,
                     reason: "the server rejected the form of the request after it had begun to respond")
-                return Int32(CCURL_PREREQFUNC_ABORT)
+                return false
             }
             // The bytes of the body that libcurl had read but not sent are lost with the first connection.
-            guard sends > 1, body.bytesRead > 0 else { return Int32(CCURL_PREREQFUNC_OK) }
-            return rewind() == CCURL_SEEKFUNC_OK ? Int32(CCURL_PREREQFUNC_OK) : Int32(CCURL_PREREQFUNC_ABORT)
+            return sends == 1 || body.bytesRead == 0 || rewind() == CCURL_SEEKFUNC_OK
         }
 
         /// Reads the next bytes of the request's body into libcurl's buffer.

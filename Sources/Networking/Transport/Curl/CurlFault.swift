@@ -112,15 +112,11 @@
         /// The versions on which the engine has to avoid the fault; nil for all versions.
         private var versions: [Range<CurlVersion>]? {
             switch self {
-            case .reusedHandles, .incompleteComparison, .longHostNames, .unsolicitedResponses, .contentDecoding,
-                .lenientLengths,
-                .headLimits, .waitsWithoutTimeout, .lostResumes, .repeatsAfterResponses, .repeatsRequests:
-                nil
             case .lossyHTTP2: [CurlVersion(7, 0)..<CurlVersion(7, 87)]
             case .logsRefusedStreams, .stallingHeads: [CurlVersion(7, 87)..<CurlVersion(8, 1)]
-            case .unsafeUploads:
-                [CurlVersion(8, 1)..<CurlVersion(8, 2, 1), CurlVersion(8, 7)..<CurlVersion(8, 23)]
+            case .unsafeUploads: [CurlVersion(8, 1)..<CurlVersion(8, 2, 1), CurlVersion(8, 7)..<CurlVersion(8, 23)]
             case .loopingUploads, .sharedPlainHTTP2: [CurlVersion(7, 87)..<CurlVersion(8, 0)]
+            default: nil
             }
         }
 

@@ -30,11 +30,8 @@
             if let path = configuration.unixSocketPath {
                 try require(set(CCURLOPT_UNIX_SOCKET_PATH, path), "unixSocketPath")
             }
-            switch configuration.addressFamily {
-            case .any: break
-            case .v4: set(CCURLOPT_IPRESOLVE, 1)
-            case .v6: set(CCURLOPT_IPRESOLVE, 2)
-            }
+            if configuration.addressFamily == .v4 { set(CCURLOPT_IPRESOLVE, 1) }
+            if configuration.addressFamily == .v6 { set(CCURLOPT_IPRESOLVE, 2) }
         }
 
         private func apply(_ tls: TLSConfiguration) throws {
@@ -109,10 +106,10 @@
             // exchange no longer waits for a connection.
             set(CCURLOPT_PREREQDATA, me)
             clibcurl_easy_set_prereq(easy, Int32(CCURLOPT_PREREQFUNCTION)) { handle, address, _, port, localPort in
-                guard let handle else { return Int32(CCURL_PREREQFUNC_ABORT) }
-                let me = Unmanaged<CurlHandle>.fromOpaque(handle).takeUnretainedValue()
-                let connection = me.logged(address, port, localPort)
-                return me.exchange?.beginSending(on: connection) ?? Int32(CCURL_PREREQFUNC_ABORT)
+                guard let me = CurlHandle.at(handle), let exchange = me.exchange,
+                    exchange.beginSending(on: me.logged(address, port, localPort))
+                else { return Int32(CCURL_PREREQFUNC_ABORT) }
+                return Int32(CCURL_PREREQFUNC_OK)
             }
         }
 
@@ -142,8 +139,7 @@
             // A socket can outlive the handle that opened it, but not the loop's table of sockets.
             set(CCURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque())
             clibcurl_easy_set_open_socket(easy, Int32(CCURLOPT_OPENSOCKETFUNCTION)) { handle, _, address in
-                guard let handle, let address else { return -1 }
-                let me = Unmanaged<CurlHandle>.fromOpaque(handle).takeUnretainedValue()
+                guard let me = CurlHandle.at(handle), let address else { return -1 }
                 let wanted = address.load(as: clibcurl_sockaddr.self)
                 me.exchange?.noteConnection()
                 return me.sockets.openSocket(family: wanted.family, type: wanted.socktype, protocol: wanted.`protocol`)
@@ -156,14 +152,14 @@
 
         /// Returns the handle that owns one of libcurl's easy handles.
         static func of(_ easy: UnsafeMutableRawPointer) -> CurlHandle? {
-            clibcurl_easy_get_pointer(easy, Int32(CCURLINFO_PRIVATE)).map {
-                Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue()
-            }
+            at(clibcurl_easy_get_pointer(easy, Int32(CCURLINFO_PRIVATE)))
         }
 
-        private static func exchange(_ handle: UnsafeMutableRawPointer?) -> CurlExchange? {
-            handle.flatMap { Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue().exchange }
+        private static func at(_ pointer: UnsafeMutableRawPointer?) -> CurlHandle? {
+            pointer.map { Unmanaged<CurlHandle>.fromOpaque($0).takeUnretainedValue() }
         }
+
+        private static func exchange(_ handle: UnsafeMutableRawPointer?) -> CurlExchange? { at(handle)?.exchange }
     }
     /// The memory that libcurl uses while a handle exists: header lines and the text of an error.
     final class CurlHandleMemory {

@@ -22,7 +22,8 @@
 
         /// Refuses further exchanges.
         ///
-        /// - Parameter whenEmpty: A closure to call when no exchange is in progress.
+        /// - Parameter whenEmpty: A closure to call when no exchange is in progress, on the loop's thread or
+        ///   immediately.
         func drain(_ whenEmpty: @escaping @Sendable () -> Void) {
             if state.withLock({ $0.running.drain(whenEmpty) }) { whenEmpty() }
         }

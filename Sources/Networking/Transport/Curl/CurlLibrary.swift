@@ -4,21 +4,13 @@
     /// The system's libcurl, which is loaded at run time. Foundation's networking uses the same library.
     struct CurlLibrary: Sendable {
         /// The reason why there is no usable library.
-        enum Fault: Error, Equatable, CustomStringConvertible {
+        enum Fault: String, Error {
             /// The system has no `libcurl.so.4`.
-            case notFound
+            case notFound = "there is no libcurl on this system"
             /// The library is older than 7.68, lacks a function, or cannot be initialized.
-            case tooOld
+            case tooOld = "this system's libcurl is older than 7.68, or cannot be initialized"
             /// The library looks up host names on the calling thread, which would block all other requests.
-            case blocking
-
-            var description: String {
-                switch self {
-                case .notFound: "there is no libcurl on this system"
-                case .tooOld: "this system's libcurl is older than 7.68, or cannot be initialized"
-                case .blocking: "this system's libcurl was built without asynchronous name lookup"
-                }
-            }
+            case blocking = "this system's libcurl was built without asynchronous name lookup"
         }
 
         /// The features that a library was built with.

@@ -67,9 +67,6 @@
             clibcurl_multi_cleanup(multi)
         }
 
-        /// The number of exchanges in progress.
-        var load: Int { inbox.load }
-
         /// Starts an exchange.
         ///
         /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/transportShutDown`` once the loop is drained or
@@ -92,14 +89,6 @@
         /// Posts a command to the loop.
         func post(_ command: Command) {
             if inbox.add(command) == true { sockets.wake() }
-        }
-
-        /// Refuses new exchanges.
-        ///
-        /// - Parameter whenEmpty: A closure to call when no exchange is in progress, on the loop's thread or
-        ///   immediately.
-        func drain(_ whenEmpty: @escaping @Sendable () -> Void) {
-            inbox.drain(whenEmpty)
         }
 
         /// Asks the loop to end the exchanges in progress. After that, the thread of the loop ends.

@@ -45,7 +45,7 @@
         public convenience init(_ configuration: CurlTransport.Configuration = CurlTransport.Configuration()) throws {
             switch CurlLibrary.loaded {
             case .success(let library): try self.init(configuration, library: library)
-            case .failure(let fault): throw NetworkError(.unknown, reason: fault.description, underlying: fault)
+            case .failure(let fault): throw NetworkError(.unknown, reason: fault.rawValue, underlying: fault)
             }
         }
 
@@ -98,7 +98,7 @@
             let isDrained = Settlement<Void>()
             let rest = Locked(allLoops.count)
             for loop in allLoops {
-                loop.drain {
+                loop.inbox.drain {
                     let isLast = rest.withLock { rest in
                         rest -= 1
                         return rest == 0
@@ -154,8 +154,8 @@
         /// The loop for the next request. It is the first loop, so that connections are reused, unless the first loop
         /// is busy and another loop has clearly fewer requests.
         private var leastBusyLoop: CurlLoop {
-            guard loops.count > 1, loops[0].load >= 24 else { return loops[0] }
-            return loops.min { $0.load / 24 < $1.load / 24 } ?? loops[0]
+            guard loops.count > 1, loops[0].inbox.load >= 24 else { return loops[0] }
+            return loops.min { $0.inbox.load / 24 < $1.inbox.load / 24 } ?? loops[0]
         }
     }
 
