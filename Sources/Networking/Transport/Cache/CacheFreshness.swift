@@ -31,9 +31,7 @@ package struct CacheFreshness: Sendable {
     ///   - received: The time at which the response was received.
     ///   - heuristic: The lifetime of a response without explicit freshness, as a fraction of the time between
     ///     `Last-Modified` and `Date`; 0 for no lifetime.
-    package init(
-        _ status: HTTPStatus, _ headers: HTTPHeaders, requested: Date, received: Date, heuristic: Double
-    ) {
+    package init(_ status: HTTPStatus, _ headers: HTTPHeaders, requested: Date, received: Date, heuristic: Double) {
         let directives = CacheDirectives(headers)
         let date = headers.date.map(HTTPDate.init) ?? HTTPDate(received)
         (self.requested, self.received) = (requested, received)
@@ -80,8 +78,7 @@ package struct CacheFreshness: Sendable {
 
     /// The lifetime of a response without explicit freshness (section 4.2.2), at most one week.
     private static func heuristicLifetime(
-        _ status: HTTPStatus, _ headers: HTTPHeaders, _ directives: CacheDirectives, _ date: HTTPDate,
-        fraction: Double
+        _ status: HTTPStatus, _ headers: HTTPHeaders, _ directives: CacheDirectives, _ date: HTTPDate, fraction: Double
     ) -> Int64 {
         guard status.isHeuristicallyCacheable || directives.has("public"),
             let modified = headers[.lastModified].flatMap({ HTTPDate($0) })

@@ -43,8 +43,7 @@ struct CachePages: Sendable {
     }
 
     mutating func response(at key: String, to request: HTTPRequest) -> CachedResponse? {
-        guard let index = pages.index(forKey: key),
-            let found = pages.values[index].responses.mostSuitable(for: request)
+        guard let index = pages.index(forKey: key), let found = pages.values[index].responses.mostSuitable(for: request)
         else { return nil }
         uses += 1
         pages.values[index].use = uses

@@ -9,8 +9,7 @@ extension CachedResponse {
         let tag = headers[.eTag].flatMap { EntityTag($0).isValid ? $0 : nil }
         if let part {
             guard case .buffered = delivery, part.bytes.lowerBound == 0, let tag, !EntityTag(tag).isWeak,
-                request.method == .get,
-                !request.headers.contains(.range)
+                request.method == .get, !request.headers.contains(.range)
             else { return false }
             request.headers[.range] = "bytes=\(part.bytes.upperBound)-"
             request.headers[.ifRange] = tag

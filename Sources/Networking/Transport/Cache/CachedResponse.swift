@@ -162,12 +162,10 @@ extension CachedResponse {
     /// do not belong together: their strong validators or total lengths differ, or there is a gap between them. Also
     /// returns false if this response must not remain in the cache.
     mutating func combine(
-        with other: CachedResponse, to request: CacheRequest,
-        _ freshness: (HTTPStatus, HTTPHeaders) -> CacheFreshness
+        with other: CachedResponse, to request: CacheRequest, _ freshness: (HTTPStatus, HTTPHeaders) -> CacheFreshness
     ) -> Bool {
-        guard let old = part, let new = other.part, old.total == new.total,
-            let oldTag = headers[.eTag], let newTag = other.headers[.eTag],
-            EntityTag(oldTag).isStronglyEqual(to: EntityTag(newTag)),
+        guard let old = part, let new = other.part, old.total == new.total, let oldTag = headers[.eTag],
+            let newTag = other.headers[.eTag], EntityTag(oldTag).isStronglyEqual(to: EntityTag(newTag)),
             new.bytes.lowerBound <= old.bytes.upperBound, old.bytes.lowerBound <= new.bytes.upperBound,
             let oldBytes = body.bytes(0..<body.count), let newBytes = other.body.bytes(0..<other.body.count)
         else { return false }

@@ -31,8 +31,7 @@
         /// Creates an exchange and opens the request's body.
         init(
             _ request: HTTPRequest, delivering delivery: BodyDelivery, configuration: CurlTransport.Configuration,
-            loop: CurlLoop,
-            owner: any AnyObject & Sendable
+            loop: CurlLoop, owner: any AnyObject & Sendable
         ) throws {
             self.request = request
             self.loop = loop

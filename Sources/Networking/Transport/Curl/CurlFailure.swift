@@ -62,8 +62,7 @@
             // codes stand for chunks and folded lines that libcurl cannot read. Errors of the engine's own callbacks
             // take precedence over them.
             case CCURLE_UNSUPPORTED_PROTOCOL, CCURLE_WEIRD_SERVER_REPLY, CCURLE_BAD_CONTENT_ENCODING,
-                CCURLE_WRITE_ERROR,
-                CCURLE_BAD_FUNCTION_ARGUMENT:
+                CCURLE_WRITE_ERROR, CCURLE_BAD_FUNCTION_ARGUMENT:
                 .malformedResponse
             case CCURLE_RECV_ERROR: kindOfReceiveError
             case CCURLE_GOT_NOTHING, CCURLE_SEND_ERROR, CCURLE_SEND_FAIL_REWIND, CCURLE_HTTP2, CCURLE_HTTP2_STREAM:

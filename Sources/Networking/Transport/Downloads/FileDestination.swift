@@ -224,8 +224,6 @@ public struct FileDestination: Sendable {
 
     func fault(_ code: Int32) -> NetworkError {
         NetworkError(
-            .fileNotWritable,
-            reason: describe(code),
-            underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) })
+            .fileNotWritable, reason: describe(code), underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) })
     }
 }

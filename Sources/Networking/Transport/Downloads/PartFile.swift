@@ -147,8 +147,7 @@ extension HTTPHeaders {
         if let tag = self[.eTag] {
             return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count > 1 ? tag : nil
         }
-        guard let text = self[.lastModified], let changed = HTTPDate(text), let date,
-            changed.date < date
+        guard let text = self[.lastModified], let changed = HTTPDate(text), let date, changed.date < date
         else { return nil }
         return text
     }

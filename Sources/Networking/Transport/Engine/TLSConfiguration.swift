@@ -150,9 +150,7 @@ extension TLSConfiguration {
         return bytes
     }
 
-    private static func check(
-        _ pem: Data, _ part: String, _ place: String, _ label: String
-    ) throws(NetworkError) {
+    private static func check(_ pem: Data, _ part: String, _ place: String, _ label: String) throws(NetworkError) {
         let isThere = pem.range(of: Data(label.utf8)) != nil
         let wanted = label.hasPrefix("CERTIFICATE") ? "certificates in PEM" : "PEM"
         try NetworkError.require(isThere, "\(part): expected \(wanted) in \(place), found none")

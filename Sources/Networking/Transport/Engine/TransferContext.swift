@@ -19,8 +19,7 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
 
     init(
         events: (@Sendable (RequestSignal) -> Void)? = nil, meter: RequestProgress.Meter? = nil,
-        pause: PauseGate? = nil,
-        isDownload: Bool = false, admission: (any TransferAdmission)? = nil,
+        pause: PauseGate? = nil, isDownload: Bool = false, admission: (any TransferAdmission)? = nil,
         refuses: (@Sendable (HTTPResponse) -> Bool)? = nil
     ) {
         self.events = events

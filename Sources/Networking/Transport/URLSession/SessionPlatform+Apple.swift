@@ -40,8 +40,7 @@
         /// - Throws: ``NetworkError`` for a background session.
         func prepared(for tls: TLSConfiguration) throws(NetworkError) -> URLSessionConfiguration {
             try NetworkError.require(
-                identifier == nil,
-                "configuration: background sessions are not supported: their tasks outlive the call")
+                identifier == nil, "configuration: background sessions are not supported: their tasks outlive the call")
             guard let copy = copy() as? URLSessionConfiguration else {
                 throw NetworkError(.invalidRequest, reason: "configuration: the session configuration cannot be copied")
             }
@@ -110,10 +109,9 @@
             self.init(
                 start: last.fetchStartDate, nameLookupEnd: last.domainLookupEndDate, connectEnd: last.connectEndDate,
                 tlsStart: last.secureConnectionStartDate, tlsEnd: last.secureConnectionEndDate,
-                responseStart: last.responseStartDate,
-                responseEnd: last.responseEndDate, isReusedConnection: last.isReusedConnection,
-                isSecure: last.request.url?.scheme?.lowercased() == "https",
-                protocolName: last.networkProtocolName)
+                responseStart: last.responseStartDate, responseEnd: last.responseEndDate,
+                isReusedConnection: last.isReusedConnection,
+                isSecure: last.request.url?.scheme?.lowercased() == "https", protocolName: last.networkProtocolName)
         }
     }
 #endif

@@ -11,9 +11,7 @@
         private let isTrusted: @Sendable (SecTrust, String) -> Bool
 
         /// - Throws: ``NetworkError`` if the system cannot read a setting. The error names the setting.
-        init(
-            _ tls: TLSConfiguration, isTrusted: @escaping @Sendable (SecTrust, String) -> Bool
-        ) throws(NetworkError) {
+        init(_ tls: TLSConfiguration, isTrusted: @escaping @Sendable (SecTrust, String) -> Bool) throws(NetworkError) {
             pins = tls.pins
             self.isTrusted = isTrusted
             var authorities: [SecCertificate]?
