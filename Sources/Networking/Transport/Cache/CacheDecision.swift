@@ -72,6 +72,7 @@ package enum CacheFailure: Equatable, Sendable {
 
 /// A request in progress whose response may be stored. The exchange ends when its last reference is released.
 final class CacheExchange: Sendable {
+    let asked: CacheRequest
     /// The key of the request's URL.
     let key: String
     /// The time at which the request was sent, in nanoseconds since 1970. Each request has a later time than the
@@ -79,8 +80,9 @@ final class CacheExchange: Sendable {
     let id: UInt64
     private let cache: ResponseCache
 
-    init(at key: String, in cache: ResponseCache) {
-        (self.key, self.cache) = (key, cache)
+    init(_ asked: CacheRequest, in cache: ResponseCache) {
+        let key = CachePages.key(asked.request.url)
+        (self.asked, self.key, self.cache) = (asked, key, cache)
         id = cache.state.withLock { $0.begin(key) }
     }
 

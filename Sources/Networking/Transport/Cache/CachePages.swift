@@ -66,11 +66,9 @@ struct CachePages: Sendable {
 
     /// Stores a response, and removes the stored responses that apply to its request. If the response is nil, only
     /// removes them. Does nothing if the responses of the URL were removed during the request.
-    mutating func keep(
-        _ response: CachedResponse?, to request: HTTPRequest, _ exchange: CacheExchange, _ capacity: Int
-    ) {
+    mutating func keep(_ response: CachedResponse?, _ exchange: CacheExchange, _ capacity: Int) {
         guard isCurrent(exchange) else { return }
-        let existing = pages[exchange.key]?.responses ?? []
+        let (request, existing) = (exchange.asked.request, pages[exchange.key]?.responses ?? [])
         let replaced = existing.filter { $0.audience.contains(request) }
         guard !replaced.contains(where: { $0.order > exchange.id }) else { return }
         // A part does not replace a complete response.

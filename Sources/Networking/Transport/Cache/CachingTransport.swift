@@ -31,7 +31,7 @@ struct CachingTransport: Transport {
         }
         if rule == .only { throw NetworkError.notCached }
         if asked.isOnlyIfCached { return HTTPResponse(.gatewayTimeout, to: request) }
-        return try await fetch(asked, stored, cache.begin(request.url))
+        return try await fetch(cache.begin(asked), stored)
     }
 
     /// Sends a request that the cache does not handle. A non-error response to an unsafe method removes the stored
@@ -57,9 +57,8 @@ struct CachingTransport: Transport {
 
     /// Sends a request to the server. If a response is stored, the request validates it. If the request fails, the
     /// stored response may be used.
-    private func fetch(
-        _ asked: CacheRequest, _ stored: CachedResponse?, _ exchange: CacheExchange
-    ) async throws -> HTTPResponse {
+    private func fetch(_ exchange: CacheExchange, _ stored: CachedResponse?) async throws -> HTTPResponse {
+        let asked = exchange.asked
         var request = asked.request
         let isValidating =
             !asked.isConditional && asked.range == nil && stored?.makeConditional(&request, asked.delivery) == true
@@ -76,14 +75,14 @@ struct CachingTransport: Transport {
         }
         response.request.removeConditions(addedTo: asked.request)
         response = try await response.collected(for: asked.delivery)
-        let result = cache.receive(response, to: asked, stored, isValidating, requested: requested, exchange)
+        let result = cache.receive(response, of: exchange, stored, isValidating, requested: requested)
         // If the server responds to a condition or a range that the cache has added, the caller cannot use this
         // response. The request is then sent again without the condition and the range.
         guard isValidating, let stored, [304, 206, 416].contains(result.status.code) else {
             return try await result.collected(for: asked.delivery)
         }
         cache.remove(stored, of: asked.request)
-        return try await fetch(asked, nil, exchange)
+        return try await fetch(exchange, nil)
     }
 
     /// Validates a stored response in the background, after its use. At most one background validation runs for each
@@ -93,9 +92,9 @@ struct CachingTransport: Transport {
         guard let alone = asked.afterCall, cache.revalidations.claim(key) else { return }
         // The request belongs to no call, but it needs the permit of the call that caused it.
         let context = asked.request.parts.transfer?.continued(for: asked.request)
-        let exchange = cache.begin(asked.request.url)
+        let exchange = cache.begin(context.map { alone.belonging(to: $0) } ?? alone)
         cache.revalidations.start(key) {
-            let result = await revalidation(of: stored, context.map { alone.belonging(to: $0) } ?? alone, exchange)
+            let result = await revalidation(of: stored, exchange)
             // A stale response says nothing about the server. The policies know the request of the call.
             let outcome = (try? result.get())?.replaced ?? result
             context?.admission?.end(after: outcome.map { $0.inCall(of: asked.request) })
@@ -103,10 +102,10 @@ struct CachingTransport: Transport {
     }
 
     private func revalidation(
-        of stored: CachedResponse, _ asked: CacheRequest, _ exchange: CacheExchange
+        of stored: CachedResponse, _ exchange: CacheExchange
     ) async -> Result<HTTPResponse, any Error> {
         do {
-            let response = try await fetch(asked, stored, exchange)
+            let response = try await fetch(exchange, stored)
             // The body is stored while it is read.
             if case .stream(let body) = response.content { for try await _ in body {} }
             return .success(response.withoutStream)

@@ -8,10 +8,10 @@ extension ResponseCache {
     ///   - isValidating: Whether the cache added a condition to the request in order to validate `stored`.
     ///   - requested: The time at which the request was sent.
     func receive(
-        _ response: HTTPResponse, to asked: CacheRequest, _ stored: CachedResponse?, _ isValidating: Bool,
-        requested: Date, _ exchange: CacheExchange
+        _ response: HTTPResponse, of exchange: CacheExchange, _ stored: CachedResponse?, _ isValidating: Bool,
+        requested: Date
     ) -> HTTPResponse {
-        let received = date()
+        let (asked, received) = (exchange.asked, date())
         let fresh = { [heuristicFreshness] (status: HTTPStatus, headers: HTTPHeaders) in
             CacheFreshness(status, headers, requested: requested, received: received, heuristic: heuristicFreshness)
         }
@@ -19,7 +19,7 @@ extension ResponseCache {
             isValidating ? stored.part == nil && stored.isConfirmed(by: response) : stored.isNamed(by: response)
         {
             let mayRemain = stored.refresh(by: response, to: asked, at: received, fresh)
-            mayRemain ? keepRefreshed(stored, asked, exchange) : keep(nil, asked, exchange)
+            mayRemain ? keepRefreshed(stored, exchange) : keep(nil, exchange)
             guard isValidating || !asked.isSatisfied(by: response) else { return response }
             return stored.response(to: asked, at: received, .revalidated)?.settingCookies(of: response) ?? response
         }
@@ -29,7 +29,7 @@ extension ResponseCache {
             }
             let mayRemain =
                 stored.isDescribed(by: response) && stored.refresh(by: response, to: asked, at: received, fresh)
-            mayRemain ? keepRefreshed(stored, asked, exchange) : keep(nil, asked, exchange)
+            mayRemain ? keepRefreshed(stored, exchange) : keep(nil, exchange)
             return response
         }
         let freshness = fresh(response.status, response.headers)
@@ -37,54 +37,51 @@ extension ResponseCache {
         if response.status == .partialContent {
             guard let new else { return response }
             if var combined = stored, combined.combine(with: new, to: asked, fresh) {
-                keep(combined, asked, exchange)
+                keep(combined, exchange)
                 guard asked.range == nil else { return response }
                 return combined.response(to: asked, at: received, .network) ?? response
             }
-            if stored == nil || stored?.part != nil { keep(new, asked, exchange) }
+            if stored == nil || stored?.part != nil { keep(new, exchange) }
             return response
         }
         if case .stream(let body) = response.content, let new, new.isWorthStoring {
             var response = response
-            response.content = .stream(storing(body, of: new, asked, exchange))
+            response.content = .stream(storing(body, of: new, exchange))
             return response
         }
         // A response that cannot be stored removes the stored response only if the status is a success, 404 or 410.
         if new != nil || response.status.isSuccessful || [404, 410].contains(response.status.code) {
-            keep(response.content.isStream ? nil : new, asked, exchange)
+            keep(response.content.isStream ? nil : new, exchange)
         }
         return response
     }
 
-    private func keep(
-        _ response: CachedResponse?, _ asked: CacheRequest, _ exchange: CacheExchange, written: CacheFileWriter? = nil
-    ) {
-        guard let directory = directory(for: asked.request) else {
-            return state.withLock { $0.keep(response, to: asked.request, exchange, capacity) }
+    private func keep(_ response: CachedResponse?, _ exchange: CacheExchange, written: CacheFileWriter? = nil) {
+        guard let directory = directory(for: exchange.asked.request) else {
+            return state.withLock { $0.keep(response, exchange, capacity) }
         }
         // The directory uses the times of removals to detect which responses other processes have removed. The removals
         // of this process are detected here, without a clock.
         guard state.withLock({ $0.isCurrent(exchange) }) else { return }
-        directory.keep(response, to: asked.request, at: exchange.key, order: exchange.id, written: written)
+        let request = exchange.asked.request
+        directory.keep(response, to: request, at: exchange.key, order: exchange.id, written: written)
     }
 
     /// Stores a response with new header fields. If the file cannot be written, the old response remains in the cache,
     /// because it is still valid.
-    private func keepRefreshed(_ response: CachedResponse, _ asked: CacheRequest, _ exchange: CacheExchange) {
-        guard let directory = directory(for: asked.request) else { return keep(response, asked, exchange) }
+    private func keepRefreshed(_ response: CachedResponse, _ exchange: CacheExchange) {
+        guard let directory = directory(for: exchange.asked.request) else { return keep(response, exchange) }
         guard let file = directory.write(response, at: exchange.key) else { return }
-        keep(response, asked, exchange, written: file)
+        keep(response, exchange, written: file)
     }
 
     /// Returns a body with the same bytes as the given body. When the returned body has been read to the end, the
     /// response is stored with these bytes.
-    private func storing(
-        _ body: IncomingBody, of response: CachedResponse, _ asked: CacheRequest, _ exchange: CacheExchange
-    ) -> IncomingBody {
+    private func storing(_ body: IncomingBody, of response: CachedResponse, _ exchange: CacheExchange) -> IncomingBody {
         let copy: CacheCopy
-        if let directory = directory(for: asked.request) {
+        if let directory = directory(for: exchange.asked.request) {
             guard let file = directory.writer(response, at: exchange.key) else {
-                keep(nil, asked, exchange)  // the stored response is no longer the server's current one
+                keep(nil, exchange)  // the stored response is no longer the server's current one
                 return body
             }
             copy = CacheCopy(.file(file))
@@ -99,16 +96,16 @@ extension ResponseCache {
             }
             if let chunk {
                 // The stored response is no longer the server's current one.
-                if !copy.append(chunk) { keep(nil, asked, exchange) }
+                if !copy.append(chunk) { keep(nil, exchange) }
                 return chunk
             }
             switch copy.complete() {
             case .data(let data):
                 var response = response
                 response.body = .data(data)
-                keep(response, asked, exchange)
-            case .file(let file): keep(response, asked, exchange, written: file)
-            case nil: keep(nil, asked, exchange)
+                keep(response, exchange)
+            case .file(let file): keep(response, exchange, written: file)
+            case nil: keep(nil, exchange)
             }
             return nil
         }

@@ -99,10 +99,10 @@ public final class ResponseCache: Sendable {
         return request.headersWithCredentials.contains(where: \.mayIdentifyUser) ? nil : directory
     }
 
-    /// Records that a request for a URL is being sent. The record lasts until the returned exchange is released. The
+    /// Records that a request is being sent. The record lasts until the returned exchange is released. The
     /// response to the request is not stored if the responses of the URL are removed during this time, or if the
     /// response to a later request is already stored.
-    func begin(_ url: URL) -> CacheExchange { CacheExchange(at: CachePages.key(url), in: self) }
+    func begin(_ asked: CacheRequest) -> CacheExchange { CacheExchange(asked, in: self) }
 
     /// Removes one stored response.
     func remove(_ response: CachedResponse, of request: HTTPRequest) {
