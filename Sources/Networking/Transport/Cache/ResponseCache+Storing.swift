@@ -113,9 +113,7 @@ extension ResponseCache {
 }
 
 extension HTTPResponse.Content {
-    fileprivate var isStream: Bool {
-        if case .stream = self { true } else { false }
-    }
+    fileprivate var isStream: Bool { if case .stream = self { true } else { false } }
 }
 
 extension HTTPResponse {

@@ -35,15 +35,11 @@
         /// On Linux, only a 401 or 407 causes a challenge. The challenge is cancelled, because every other disposition
         /// hangs or crashes. The response is complete at that time, and Foundation reports the end of the task as a
         /// cancellation.
-        static let standard: @Sendable (URLAuthenticationChallenge) -> AuthenticationResponse = { _ in
-            .responseAsReceived
-        }
+        static let standard: Handler = { _ in .responseAsReceived }
     }
 
     extension URLSessionTransport {
-        static func authentication(
-            for tls: TLSConfiguration
-        ) throws(NetworkError) -> @Sendable (URLAuthenticationChallenge) -> AuthenticationResponse {
+        static func authentication(for tls: TLSConfiguration) throws(NetworkError) -> AuthenticationResponse.Handler {
             let isDefault = tls == TLSConfiguration()
             try NetworkError.require(isDefault, "tls: URLSession on Linux has no TLS settings; use CurlTransport")
             return AuthenticationResponse.standard

@@ -41,6 +41,9 @@ struct SessionPlatform: Sendable {
 
 /// The response of a session to an authentication challenge.
 enum AuthenticationResponse {
+    /// Responds to the challenges of a session.
+    typealias Handler = @Sendable (URLAuthenticationChallenge) -> AuthenticationResponse
+
     /// The default handling of the system.
     case systemDefault
     /// The given credential.

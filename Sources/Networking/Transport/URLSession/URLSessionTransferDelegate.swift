@@ -12,7 +12,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         var wasChallenged = false
     }
 
-    private let authenticate: @Sendable (URLAuthenticationChallenge) -> AuthenticationResponse
+    private let authenticate: AuthenticationResponse.Handler
     private let state = Locked(State())
 
     private struct State: Sendable {
@@ -23,10 +23,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
 
     private let isShutDown: Locked<Bool>
 
-    init(
-        isShutDown: Locked<Bool>,
-        authenticate: @escaping @Sendable (URLAuthenticationChallenge) -> AuthenticationResponse
-    ) {
+    init(isShutDown: Locked<Bool>, authenticate: @escaping AuthenticationResponse.Handler) {
         self.isShutDown = isShutDown
         self.authenticate = authenticate
     }

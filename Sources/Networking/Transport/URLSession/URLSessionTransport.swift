@@ -87,8 +87,7 @@ public final class URLSessionTransport: Transport {
     }
 
     init(
-        configuration: URLSessionConfiguration, limits: Limits,
-        authenticate: @escaping @Sendable (URLAuthenticationChallenge) -> AuthenticationResponse
+        configuration: URLSessionConfiguration, limits: Limits, authenticate: @escaping AuthenticationResponse.Handler
     ) {
         queue = DispatchQueue(label: "networking.urlsession")
         operations.maxConcurrentOperationCount = 1
