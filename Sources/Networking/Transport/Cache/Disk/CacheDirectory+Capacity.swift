@@ -105,13 +105,10 @@ extension CacheDirectory {
             status.st_mtim
         #endif
     }
-}
 
-/// Lists the names of the files in a folder.
-enum DirectoryListing {
     /// Returns the names of the files in a folder, except names that begin with a dot. Returns an empty array if the
     /// folder cannot be read.
-    static func names(in folder: String) -> [String] {
+    static func list(_ folder: String) -> [String] {
         guard let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }
         var names: [String] = []

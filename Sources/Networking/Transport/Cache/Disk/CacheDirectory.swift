@@ -114,7 +114,7 @@ final class CacheDirectory: Sendable {
     /// Returns the paths of the files that are being written, and of the incomplete files that no process writes any
     /// more.
     func temporaryFiles() -> [String] {
-        DirectoryListing.names(in: path).filter { $0.hasPrefix(CacheFileWriter.prefix) }.map { "\(path)/\($0)" }
+        CacheDirectory.list(path).filter { $0.hasPrefix(CacheFileWriter.prefix) }.map { "\(path)/\($0)" }
     }
 
     /// Returns the folder of a URL: `api.example.com-0f6c3a5e9d2b7184`.
@@ -129,7 +129,7 @@ final class CacheDirectory: Sendable {
 
     /// Returns the folders of all URLs.
     func folders() -> [String] {
-        DirectoryListing.names(in: path).filter { name in
+        CacheDirectory.list(path).filter { name in
             let number = name.utf8.suffix(17)
             return number.count == 17 && number.first == UInt8(ascii: "-")
                 && UInt64(String(decoding: number.dropFirst(), as: UTF8.self), radix: 16) != nil
@@ -139,7 +139,7 @@ final class CacheDirectory: Sendable {
 
     /// Returns the names of the files in the folder of a URL.
     func names(in folder: String) -> [String] {
-        DirectoryListing.names(in: folder).filter { name in
+        CacheDirectory.list(folder).filter { name in
             name.utf8.count == 20 && name.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         }
     }
