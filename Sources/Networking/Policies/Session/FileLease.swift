@@ -135,13 +135,4 @@ enum OwnedFile {
     static func removeRemains(of path: String) {
         unlink(path + ".new")
     }
-
-    /// Synchronizes the folder of a file. A new name is on stable storage only after its folder has been synchronized.
-    private static func synchronizeFolder(of path: String) throws {
-        let folder = (path as NSString).deletingLastPathComponent
-        let file = open(folder.isEmpty ? "." : folder, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw FileLock.fault(folder) }
-        defer { close(file) }
-        guard synchronizeFile(file) else { throw FileLock.fault(folder) }
-    }
 }

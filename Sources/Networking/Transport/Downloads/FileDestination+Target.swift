@@ -22,15 +22,6 @@ extension FileDestination {
         return target
     }
 
-    /// Writes the new name of the file to the disk. The bytes of the file are already on the disk, so a folder that
-    /// cannot be opened causes no error.
-    func synchronizeFolder() {
-        let folder = open(url.deletingLastPathComponent().path, O_RDONLY | O_CLOEXEC)
-        guard folder >= 0 else { return }
-        fsync(folder)
-        close(folder)
-    }
-
     /// Renames a file, provided that no other file has the new name.
     ///
     /// - Returns: False if the name exists or the file cannot be renamed; `errno` contains the reason.

@@ -110,6 +110,15 @@ func synchronizeFile(_ descriptor: Int32) -> Bool {
     return fsync(descriptor) == 0
 }
 
+/// Synchronizes the folder of a file. A new name is on stable storage only after its folder has been synchronized.
+func synchronizeFolder(of path: String) throws {
+    let folder = (path as NSString).deletingLastPathComponent
+    let file = open(folder.isEmpty ? "." : folder, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw FileLock.fault(folder) }
+    defer { close(file) }
+    guard synchronizeFile(file) else { throw FileLock.fault(folder) }
+}
+
 /// The size of the largest file that the process may write (`RLIMIT_FSIZE`). If the process writes a larger file, the
 /// system ends the process with a signal.
 enum FileSizeLimit {
