@@ -90,8 +90,7 @@ struct CachePages: Sendable {
         removePage(key)
         guard !responses.isEmpty else { return }
         uses += 1
-        let page = Page(
-            responses: responses, size: responses.reduce(key.utf8.count) { $0 + $1.size }, use: uses)
+        let page = Page(responses: responses, size: responses.reduce(key.utf8.count) { $0 + $1.size }, use: uses)
         pages[key] = page
         size += page.size
     }

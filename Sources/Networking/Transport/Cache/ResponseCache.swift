@@ -64,8 +64,7 @@ public final class ResponseCache: Sendable {
         self.capacity = min(capacity, 16 << 20)
         self.heuristicFreshness = heuristicFreshness.isNaN ? 0 : heuristicFreshness
         date = clock.date
-        self.directory = try CacheDirectory(
-            directory, capacity: capacity, heuristicFreshness: self.heuristicFreshness)
+        self.directory = try CacheDirectory(directory, capacity: capacity, heuristicFreshness: self.heuristicFreshness)
         self.storesCredentials = storesCredentials
     }
 
@@ -99,9 +98,9 @@ public final class ResponseCache: Sendable {
         return request.headersWithCredentials.contains(where: \.mayIdentifyUser) ? nil : directory
     }
 
-    /// Records that a request is being sent. The record lasts until the returned exchange is released. The
-    /// response to the request is not stored if the responses of the URL are removed during this time, or if the
-    /// response to a later request is already stored.
+    /// Records that a request is being sent. The record lasts until the returned exchange is released. The response to
+    /// the request is not stored if the responses of the URL are removed during this time, or if the response to a
+    /// later request is already stored.
     func begin(_ asked: CacheRequest) -> CacheExchange { CacheExchange(asked, in: self) }
 
     /// Removes one stored response.

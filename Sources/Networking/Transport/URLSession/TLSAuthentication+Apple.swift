@@ -89,8 +89,7 @@
             let chain = item[kSecImportItemCertChain as String] as? [SecCertificate] ?? []
             let identity = unsafeDowncast(value, to: SecIdentity.self)  // because its type was just checked
             // The chain begins with the identity's own certificate, which must not be sent twice.
-            return URLCredential(
-                identity: identity, certificates: Array(chain.dropFirst()), persistence: .forSession)
+            return URLCredential(identity: identity, certificates: Array(chain.dropFirst()), persistence: .forSession)
         }
     }
 #endif
