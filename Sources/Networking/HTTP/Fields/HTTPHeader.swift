@@ -129,5 +129,7 @@ extension HTTPHeader: RedactedReflectable {
         return String(shown) + (value.contains { $0 == "?" } ? "?<redacted>" : "")
     }
 
-    private static let namesOfURLs: Set<HTTPHeader.Name> = [.location, "Content-Location", "Referer", "Link", "Refresh"]
+    private static let namesOfURLs: Set<HTTPHeader.Name> = [
+        .location, "Content-Location", "Referer", "Link", "Refresh",
+    ]
 }
