@@ -78,15 +78,26 @@ final class CacheExchange: Sendable {
     /// The time at which the request was sent, in nanoseconds since 1970. Each request has a later time than the
     /// requests before it.
     let id: UInt64
-    private let cache: ResponseCache
+    /// The store of the response.
+    let store: any ResponseStore
+    private let memory: CacheMemory
 
-    init(_ asked: CacheRequest, in cache: ResponseCache) {
-        let key = CachePages.key(asked.request.url)
-        (self.asked, self.key, self.cache) = (asked, key, cache)
-        id = cache.state.withLock { $0.begin(key) }
+    init(_ asked: CacheRequest, in store: any ResponseStore, _ memory: CacheMemory) {
+        key = CachePages.key(asked.request.url)
+        id = memory.begin(key)
+        (self.asked, self.store, self.memory) = (asked, store, memory)
     }
 
-    deinit {
-        cache.state.withLock { $0.end(id, at: key) }
+    /// Whether the responses of the URL were not removed since the request was sent.
+    var isCurrent: Bool { memory.isCurrent(self) }
+
+    /// Stores the response of the exchange: see ``ResponseStore``.
+    func keep(_ response: CachedResponse?, copied: CacheCopy.Bytes? = nil) {
+        store.keep(response, of: self, copied: copied)
     }
+
+    /// Stores the response with new header fields.
+    func refresh(_ response: CachedResponse) { store.refresh(response, of: self) }
+
+    deinit { memory.end(key, id) }
 }

@@ -9,12 +9,16 @@ struct CachePages: Sendable {
         var use: UInt64
     }
 
+    /// The maximum size of the responses, in bytes.
+    let capacity: Int
     private var pages: [String: Page] = [:]
     private var uses: UInt64 = 0
     private var size = 0
     private var lastID: UInt64 = 0
     /// The identifiers of the requests in progress whose responses may be stored, by key.
     private var exchanges: [String: Set<UInt64>] = [:]
+
+    init(capacity: Int) { self.capacity = capacity }
 
     /// Returns the key of a URL: the URL without its fragment, which is not sent (RFC 9110 section 4.1), with scheme
     /// and host in lower case and without a default port (section 4.2.3).
@@ -66,7 +70,7 @@ struct CachePages: Sendable {
 
     /// Stores a response, and removes the stored responses that apply to its request. If the response is nil, only
     /// removes them. Does nothing if the responses of the URL were removed during the request.
-    mutating func keep(_ response: CachedResponse?, _ exchange: CacheExchange, _ capacity: Int) {
+    mutating func keep(_ response: CachedResponse?, _ exchange: CacheExchange) {
         guard isCurrent(exchange) else { return }
         let (request, existing) = (exchange.asked.request, pages[exchange.key]?.responses ?? [])
         let replaced = existing.filter { $0.audience.contains(request) }
@@ -78,7 +82,7 @@ struct CachePages: Sendable {
         var responses = existing.filter { !$0.audience.contains(request) }
         if let response, response.size <= capacity / 8 { responses = responses.suffix(7) + [response] }
         set(responses, at: exchange.key)
-        makeRoom(capacity)
+        makeRoom()
     }
 
     mutating func remove(_ response: CachedResponse, at key: String) {
@@ -97,7 +101,7 @@ struct CachePages: Sendable {
 
     /// If the size exceeds the capacity, removes the least recently used URLs until an eighth of the capacity is free.
     /// Because of this free space, the URLs are not sorted each time a response is stored.
-    private mutating func makeRoom(_ capacity: Int) {
+    private mutating func makeRoom() {
         guard size > capacity else { return }
         for (key, _) in pages.map({ ($0.key, $0.value.use) }).sorted(by: { $0.1 < $1.1 }) {
             guard size > capacity - capacity / 8 else { return }

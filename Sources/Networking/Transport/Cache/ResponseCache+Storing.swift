@@ -19,7 +19,7 @@ extension ResponseCache {
             isValidating ? stored.part == nil && stored.isConfirmed(by: response) : stored.isNamed(by: response)
         {
             let mayRemain = stored.refresh(by: response, to: asked, at: received, fresh)
-            mayRemain ? keepRefreshed(stored, exchange) : keep(nil, exchange)
+            mayRemain ? exchange.refresh(stored) : exchange.keep(nil)
             guard isValidating || !asked.isSatisfied(by: response) else { return response }
             return stored.response(to: asked, at: received, .revalidated)?.settingCookies(of: response) ?? response
         }
@@ -29,7 +29,7 @@ extension ResponseCache {
             }
             let mayRemain =
                 stored.isDescribed(by: response) && stored.refresh(by: response, to: asked, at: received, fresh)
-            mayRemain ? keepRefreshed(stored, exchange) : keep(nil, exchange)
+            mayRemain ? exchange.refresh(stored) : exchange.keep(nil)
             return response
         }
         let freshness = fresh(response.status, response.headers)
@@ -37,11 +37,11 @@ extension ResponseCache {
         if response.status == .partialContent {
             guard let new else { return response }
             if var combined = stored, combined.combine(with: new, to: asked, fresh) {
-                keep(combined, exchange)
+                exchange.keep(combined)
                 guard asked.range == nil else { return response }
                 return combined.response(to: asked, at: received, .network) ?? response
             }
-            if stored == nil || stored?.part != nil { keep(new, exchange) }
+            if stored == nil || stored?.part != nil { exchange.keep(new) }
             return response
         }
         if case .stream(let body) = response.content, let new, new.isWorthStoring {
@@ -51,44 +51,19 @@ extension ResponseCache {
         }
         // A response that cannot be stored removes the stored response only if the status is a success, 404 or 410.
         if new != nil || response.status.isSuccessful || [404, 410].contains(response.status.code) {
-            keep(response.content.isStream ? nil : new, exchange)
+            exchange.keep(response.content.isStream ? nil : new)
         }
         return response
-    }
-
-    private func keep(_ response: CachedResponse?, _ exchange: CacheExchange, written: CacheFileWriter? = nil) {
-        guard let directory = directory(for: exchange.asked.request) else {
-            return state.withLock { $0.keep(response, exchange, capacity) }
-        }
-        // The directory uses the times of removals to detect which responses other processes have removed. The removals
-        // of this process are detected here, without a clock.
-        guard state.withLock({ $0.isCurrent(exchange) }) else { return }
-        let request = exchange.asked.request
-        directory.keep(response, to: request, at: exchange.key, order: exchange.id, written: written)
-    }
-
-    /// Stores a response with new header fields. If the file cannot be written, the old response remains in the cache,
-    /// because it is still valid.
-    private func keepRefreshed(_ response: CachedResponse, _ exchange: CacheExchange) {
-        guard let directory = directory(for: exchange.asked.request) else { return keep(response, exchange) }
-        guard let file = directory.write(response, at: exchange.key) else { return }
-        keep(response, exchange, written: file)
     }
 
     /// Returns a body with the same bytes as the given body. When the returned body has been read to the end, the
     /// response is stored with these bytes.
     private func storing(_ body: IncomingBody, of response: CachedResponse, _ exchange: CacheExchange) -> IncomingBody {
-        let copy: CacheCopy
-        if let directory = directory(for: exchange.asked.request) {
-            guard let file = directory.writer(response, at: exchange.key) else {
-                keep(nil, exchange)  // the stored response is no longer the server's current one
-                return body
-            }
-            copy = CacheCopy(.file(file))
-        } else {
-            copy = CacheCopy(.data(Data()), limit: capacity / 8)
+        guard let copy = exchange.store.copy(of: response, at: exchange.key) else {
+            exchange.keep(nil)  // the stored response is no longer the server's current one
+            return body
         }
-        return body.pulled { [self] pull in
+        return body.pulled { pull in
             let chunk: Data?
             do { chunk = try await pull() } catch {
                 copy.abandon()
@@ -96,17 +71,11 @@ extension ResponseCache {
             }
             if let chunk {
                 // The stored response is no longer the server's current one.
-                if !copy.append(chunk) { keep(nil, exchange) }
+                if !copy.append(chunk) { exchange.keep(nil) }
                 return chunk
             }
-            switch copy.complete() {
-            case .data(let data):
-                var response = response
-                response.body = .data(data)
-                keep(response, exchange)
-            case .file(let file): keep(response, exchange, written: file)
-            case nil: keep(nil, exchange)
-            }
+            let copied = copy.complete()
+            exchange.keep(copied == nil ? nil : response, copied: copied)
             return nil
         }
     }

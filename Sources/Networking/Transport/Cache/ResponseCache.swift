@@ -8,14 +8,13 @@ public import Foundation
 /// ``AccessTokenSupervisor`` count as the same credentials. A service has no cache unless one is set: `$0.cache =
 /// ResponseCache()`. All methods can be called from any thread.
 public final class ResponseCache: Sendable {
-    /// The maximum size in bytes of the responses in memory. When it is exceeded, the responses of the least recently
-    /// used URLs are removed first.
-    let capacity: Int
     let date: @Sendable () -> Date
     let heuristicFreshness: Double
-    let state = Locked(CachePages())
+    /// The responses in memory. When their size exceeds the capacity, those of the least recently used URLs are removed.
+    private let memory: CacheMemory
     let revalidations = CacheRevalidations()
-    private let directory: CacheDirectory?
+    /// The responses that remain stored when the app ends; nil if there is no such store.
+    private let directory: (any ResponseStore)?
     /// Whether responses to requests with credentials are also stored in the directory.
     private let storesCredentials: Bool
 
@@ -29,7 +28,7 @@ public final class ResponseCache: Sendable {
     ///     Default: 0.1, as in browsers. With 0, such a response is validated before each use.
     ///   - clock: The clock that measures the age of responses.
     public init(capacity: Int = 16 << 20, heuristicFreshness: Double = 0.1, clock: NetworkClock = .continuous) {
-        self.capacity = capacity
+        memory = CacheMemory(capacity: capacity)
         self.heuristicFreshness = heuristicFreshness.isNaN ? 0 : heuristicFreshness
         date = clock.date
         directory = nil
@@ -61,7 +60,7 @@ public final class ResponseCache: Sendable {
         directory: URL, capacity: Int = 128 << 20, storesCredentials: Bool = false, heuristicFreshness: Double = 0.1,
         clock: NetworkClock = .continuous
     ) throws {
-        self.capacity = min(capacity, 16 << 20)
+        memory = CacheMemory(capacity: min(capacity, 16 << 20))
         self.heuristicFreshness = heuristicFreshness.isNaN ? 0 : heuristicFreshness
         date = clock.date
         self.directory = try CacheDirectory(directory, capacity: capacity, heuristicFreshness: self.heuristicFreshness)
@@ -69,45 +68,44 @@ public final class ResponseCache: Sendable {
     }
 
     /// The number of stored responses.
-    package var count: Int { state.withLock { $0.count } + (directory?.count ?? 0) }
+    package var count: Int { memory.count + (directory?.count ?? 0) }
 
     /// Removes every response.
     public func removeAll() {
-        state.withLock { $0.removeAll() }
+        memory.removeAll()
         directory?.removeAll()
     }
 
     /// Removes the responses of a URL, for all credentials.
     public func removeResponses(from url: URL) {
         let key = CachePages.key(url)
-        state.withLock { $0.remove(key) }
+        memory.remove(key)
         directory?.remove(key)
     }
 
     /// Returns the stored response for a request, whether it is fresh or stale. If several stored responses apply to
     /// the request, returns the most suitable one (RFC 9111 section 4).
     func response(to request: HTTPRequest) -> CachedResponse? {
-        let key = CachePages.key(request.url)
-        if let directory = directory(for: request) { return directory.response(at: key, to: request) }
-        return state.withLock { $0.response(at: key, to: request) }
+        store(for: request).response(at: CachePages.key(request.url), to: request)
     }
 
-    /// Returns the directory that stores the responses to a request; nil if they are stored in memory.
-    func directory(for request: HTTPRequest) -> CacheDirectory? {
-        guard directory != nil, !storesCredentials else { return directory }
-        return request.headersWithCredentials.contains(where: \.mayIdentifyUser) ? nil : directory
+    /// Returns the store of the responses to a request.
+    private func store(for request: HTTPRequest) -> any ResponseStore {
+        guard let directory else { return memory }
+        let isPrivate = !storesCredentials && request.headersWithCredentials.contains(where: \.mayIdentifyUser)
+        return isPrivate ? memory : directory
     }
 
     /// Records that a request is being sent. The record lasts until the returned exchange is released. The response to
     /// the request is not stored if the responses of the URL are removed during this time, or if the response to a
     /// later request is already stored.
-    func begin(_ asked: CacheRequest) -> CacheExchange { CacheExchange(asked, in: self) }
+    func begin(_ asked: CacheRequest) -> CacheExchange {
+        CacheExchange(asked, in: store(for: asked.request), memory)
+    }
 
     /// Removes one stored response.
     func remove(_ response: CachedResponse, of request: HTTPRequest) {
-        let key = CachePages.key(request.url)
-        if let directory = directory(for: request) { return directory.remove(response, at: key) }
-        state.withLock { $0.remove(response, at: key) }
+        store(for: request).remove(response, at: CachePages.key(request.url))
     }
 }
 
