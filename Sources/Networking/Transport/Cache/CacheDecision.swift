@@ -69,35 +69,3 @@ package enum CacheFailure: Equatable, Sendable {
         self = .noResponse
     }
 }
-
-/// A request in progress whose response may be stored. The exchange ends when its last reference is released.
-final class CacheExchange: Sendable {
-    let asked: CacheRequest
-    /// The key of the request's URL.
-    let key: String
-    /// The time at which the request was sent, in nanoseconds since 1970. Each request has a later time than the
-    /// requests before it.
-    let id: UInt64
-    /// The store of the response.
-    let store: any ResponseStore
-    private let memory: CacheMemory
-
-    init(_ asked: CacheRequest, in store: any ResponseStore, _ memory: CacheMemory) {
-        key = CachePages.key(asked.request.url)
-        id = memory.begin(key)
-        (self.asked, self.store, self.memory) = (asked, store, memory)
-    }
-
-    /// Whether the responses of the URL were not removed since the request was sent.
-    var isCurrent: Bool { memory.isCurrent(self) }
-
-    /// Stores the response of the exchange: see ``ResponseStore``.
-    func keep(_ response: CachedResponse?, copied: CacheCopy.Bytes? = nil) {
-        store.keep(response, of: self, copied: copied)
-    }
-
-    /// Stores the response with new header fields.
-    func refresh(_ response: CachedResponse) { store.refresh(response, of: self) }
-
-    deinit { memory.end(key, id) }
-}
