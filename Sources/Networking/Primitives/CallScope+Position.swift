@@ -1,40 +1,45 @@
-/// The relation of a task to the calls of the library.
-enum CallPosition: Sendable {
-    /// The task runs in a call. When the call ends, the waits of the task end.
-    case inside(CallScope)
-    /// The task runs in a transfer that a call has started. The transfer continues when that call ends.
-    case beside(CallScope)
-    /// The task runs in a token refresh.
-    case refreshing(RefreshMark)
+extension CallScope {
+    /// The scope of the call that the current task runs in.
+    static var current: CallScope? { Position.current?.owner }
 
-    /// The position of the current task; nil outside calls and refreshes.
-    @TaskLocal static var current: CallPosition?
+    /// The relation of a task to the calls of the library.
+    enum Position: Sendable {
+        /// The task runs in a call. When the call ends, the waits of the task end.
+        case inside(CallScope)
+        /// The task runs in a transfer that a call has started. The transfer continues when that call ends.
+        case beside(CallScope)
+        /// The task runs in a token refresh.
+        case refreshing(RefreshMark)
 
-    /// The call that started the work of the task.
-    var scope: CallScope? {
-        switch self {
-        case .inside(let scope), .beside(let scope): scope
-        case .refreshing: nil
+        /// The position of the current task; nil outside calls and refreshes.
+        @TaskLocal static var current: Position?
+
+        /// The call that started the work of the task.
+        var scope: CallScope? {
+            switch self {
+            case .inside(let scope), .beside(let scope): scope
+            case .refreshing: nil
+            }
         }
-    }
 
-    /// The call that the task runs in. The end of this call also ends the waits of the task.
-    var owner: CallScope? { if case .inside(let scope) = self { scope } else { nil } }
+        /// The call that the task runs in. The end of this call also ends the waits of the task.
+        var owner: CallScope? { if case .inside(let scope) = self { scope } else { nil } }
 
-    /// The token refresh to which the task belongs, directly or through one of the calls of the refresh.
-    var refresh: RefreshMark? { if case .refreshing(let mark) = self { mark } else { scope?.refresh } }
+        /// The token refresh to which the task belongs, directly or through one of the calls of the refresh.
+        var refresh: RefreshMark? { if case .refreshing(let mark) = self { mark } else { scope?.refresh } }
 
-    /// Whether the task runs under the permit of a call. If so, the calls that the task makes need no further permit.
-    var hasPermit: Bool {
-        switch self {
-        case .inside(let scope): scope.hasPermit
-        case .beside: true
-        case .refreshing: false
+        /// Whether the task runs under the permit of a call. If so, the calls that the task makes need no further permit.
+        var hasPermit: Bool {
+            switch self {
+            case .inside(let scope): scope.hasPermit
+            case .beside: true
+            case .refreshing: false
+            }
         }
-    }
 
-    /// Whether the call of the task has returned. A task that still runs after that no longer belongs to the call.
-    var isOver: Bool { owner?.isOver ?? false }
+        /// Whether the call of the task has returned. A task that still runs after that no longer belongs to the call.
+        var isOver: Bool { owner?.isOver ?? false }
+    }
 }
 
 /// An object that identifies a token refresh. The tasks of the refresh belong to the refresh until it has ended. Tasks
@@ -67,11 +72,6 @@ final class RefreshMark: Sendable {
     /// Runs an operation as part of the refresh. The refresh ends when the operation returns.
     func run<Value: Sendable>(_ operation: @Sendable () async throws -> Value) async throws -> Value {
         defer { state.withLock { $0.isOpen = false } }
-        return try await CallPosition.$current.withValue(.refreshing(self), operation: operation)
+        return try await CallScope.Position.$current.withValue(.refreshing(self), operation: operation)
     }
-}
-
-extension CallScope {
-    /// The scope of the call that the current task runs in.
-    static var current: CallScope? { CallPosition.current?.owner }
 }

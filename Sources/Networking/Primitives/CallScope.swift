@@ -48,7 +48,7 @@ package final class CallScope: Endable {
 
     /// Creates the scope of a call that the current task makes.
     package init(deadline: Deadline? = nil) {
-        let position = CallPosition.current.flatMap { $0.isOver ? nil : $0 }
+        let position = CallScope.Position.current.flatMap { $0.isOver ? nil : $0 }
         self.deadline = deadline
         parent = position?.scope
         refresh = position?.refresh

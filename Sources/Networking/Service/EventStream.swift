@@ -105,7 +105,7 @@ struct EventStream: Sendable {
             client.calls.leave(scope)
         }
         do {
-            try await CallPosition.$current.withValue(.inside(scope)) { try await client.clock.wait(for: delay) }
+            try await CallScope.Position.$current.withValue(.inside(scope)) { try await client.clock.wait(for: delay) }
         } catch {
             let settings = client.resolved(settings, for: endpoint)
             let pipeline = RequestPipeline(

@@ -1,115 +1,118 @@
 import Foundation
 
-/// Delivers the events of one call to its task and to the observers of its service.
-///
-/// The task gets each event immediately. The observers get the events one at a time and in one order, even if several
-/// threads report them. The observers are released after the call ends.
-final class CallEvents: Sendable {
-    /// The observers of a call, and the description of the call that they get.
-    private struct Audience: Sendable {
-        let call: RequestEvent.Call
-        let observers: [any RequestObserver]
+extension RequestPipeline {
+    /// Delivers the events of one call to its task and to the observers of its service.
+    ///
+    /// The task gets each event immediately. The observers get the events one at a time and in one order, even if several
+    /// threads report them. The observers are released after the call ends.
+    final class Events: Sendable {
+        /// The observers of a call, and the description of the call that they get.
+        private struct Audience: Sendable {
+            let call: RequestEvent.Call
+            let observers: [any RequestObserver]
 
-        func observe(_ event: RequestEvent) {
-            for observer in observers where observer.wants(event) { observer.observe(event, of: call) }
-        }
-    }
-
-    private struct State: Sendable {
-        /// Nil after the call ends. The audience is nil then, too, because a request that outlives the call must not
-        /// retain the task, the observers or the endpoint.
-        var track: CallTrack?
-        var audience: Audience?
-        var queue = DeliveryQueue<RequestEvent>()
-        /// Whether a transport has reported a head for the current request of the redirect chain.
-        var hasHead = false
-        /// Whether the end of the call has been reported.
-        var isOver = false
-
-        /// Records an event.
-        ///
-        /// - Returns: Whether the caller has to deliver the queued events.
-        mutating func take(_ event: RequestEvent) -> Bool {
-            guard !isOver else { return false }
-            switch event {
-            case .attemptStarted, .redirected: hasHead = false
-            case .head: hasHead = true
-            case .finished: (isOver, track) = (true, nil)
-            default: break
+            func observe(_ event: RequestEvent) {
+                for observer in observers where observer.wants(event) { observer.observe(event, of: call) }
             }
-            guard audience != nil else { return false }
-            queue.append(event)
-            return queue.begin()
         }
-    }
 
-    private let state: Locked<State>
+        private struct State: Sendable {
+            /// Nil after the call ends. The audience is nil then, too, because a request that outlives the call must not
+            /// retain the task, the observers or the endpoint.
+            var track: CallTrack?
+            var audience: Audience?
+            var queue = DeliveryQueue<RequestEvent>()
+            /// Whether a transport has reported a head for the current request of the redirect chain.
+            var hasHead = false
+            /// Whether the end of the call has been reported.
+            var isOver = false
 
-    private init(_ audience: Audience?, for track: CallTrack?) {
-        state = Locked(State(track: track, audience: audience))
-    }
-
-    /// Returns the events of a call. Nil if the call has neither a task nor an observer.
-    static func of(
-        _ endpoint: any Endpoint, on client: NetworkClient, in scope: CallScope, for track: CallTrack? = nil
-    ) -> CallEvents? {
-        let observers = client.observers.current
-        guard !observers.isEmpty else { return track.map { CallEvents(nil, for: $0) } }
-        let call = RequestEvent.Call(id: scope.id(using: client.configuration.random), endpoint: endpoint)
-        return CallEvents(Audience(call: call, observers: observers), for: track)
-    }
-
-    /// Reports an event, unless the end of the call has been reported.
-    func report(_ event: RequestEvent) {
-        let (track, delivers) = state.withLock { ($0.track, $0.take(event)) }
-        track?.note(event)
-        if delivers { deliver() }
-    }
-
-    /// Reports the end of the call to the observers. The task is notified earlier, because its callbacks run before the
-    /// observers are notified.
-    func finish(_ report: CallReport) {
-        if state.withLock({ $0.take(.finished(report)) }) { deliver() }
-    }
-
-    private func deliver() {
-        while let (event, audience) = state.withLock({ state in state.queue.next().map { ($0, state.audience) } }) {
-            audience?.observe(event)
-            guard case .finished = event else { continue }
-            let ended = state.withLock { state in
-                defer {
-                    state.audience = nil
-                    state.queue.removeAll()
+            /// Records an event.
+            ///
+            /// - Returns: Whether the caller has to deliver the queued events.
+            mutating func take(_ event: RequestEvent) -> Bool {
+                guard !isOver else { return false }
+                switch event {
+                case .attemptStarted, .redirected: hasHead = false
+                case .head: hasHead = true
+                case .finished: (isOver, track) = (true, nil)
+                default: break
                 }
-                return state
+                guard audience != nil else { return false }
+                queue.append(event)
+                return queue.begin()
             }
-            withExtendedLifetime(ended) {}  // released outside the lock: the `deinit` of an observer may use the call
         }
-    }
 
-    /// Reports the head of a response, unless a transport has reported it.
-    func reportHead(of response: HTTPResponse) {
-        if !state.withLock({ $0.hasHead }) { report(.head(response.status, response.headers)) }
-    }
+        private let state: Locked<State>
 
-    /// The closure through which transports and handlers report events.
-    var receiver: @Sendable (RequestSignal) -> Void { { [self] in report(RequestEvent($0)) } }
+        private init(_ audience: Audience?, for track: CallTrack?) {
+            state = Locked(State(track: track, audience: audience))
+        }
 
-    /// Returns a meter if an observer needs the progress; otherwise nil.
-    func makeMeter(on clock: NetworkClock) -> RequestProgress.Meter? {
-        wantsProgress ? RequestProgress.Meter(clock: clock) : nil
-    }
+        /// Returns the events of a call. Nil if the call has neither a task nor an observer.
+        static func of(
+            _ endpoint: any Endpoint, on client: NetworkClient, in scope: CallScope, for track: CallTrack? = nil
+        ) -> Events? {
+            let observers = client.observers.current
+            guard !observers.isEmpty else { return track.map { Events(nil, for: $0) } }
+            let call = RequestEvent.Call(id: scope.id(using: client.configuration.random), endpoint: endpoint)
+            return Events(Audience(call: call, observers: observers), for: track)
+        }
 
-    /// Reports the progress to the observers that need it.
-    func observe(_ meter: RequestProgress.Meter) {
-        guard wantsProgress else { return }
-        // Without the target, each call whose progress is reported would have a thread of its own.
-        let queue = DispatchQueue(label: "networking.progress", target: .global(qos: .utility))
-        meter.observe(on: queue) { [weak self] in self?.report(.progress($0)) }
-    }
+        /// Reports an event, unless the end of the call has been reported.
+        func report(_ event: RequestEvent) {
+            let (track, delivers) = state.withLock { ($0.track, $0.take(event)) }
+            track?.note(event)
+            if delivers { deliver() }
+        }
 
-    private var wantsProgress: Bool {
-        state.withLock { $0.audience }?.observers.contains(where: \.wantsProgress) ?? false
+        /// Reports the end of the call to the observers. The task is notified earlier, because its callbacks run before the
+        /// observers are notified.
+        func finish(_ report: CallReport) {
+            if state.withLock({ $0.take(.finished(report)) }) { deliver() }
+        }
+
+        private func deliver() {
+            while let (event, audience) = state.withLock({ state in state.queue.next().map { ($0, state.audience) } }) {
+                audience?.observe(event)
+                guard case .finished = event else { continue }
+                let ended = state.withLock { state in
+                    defer {
+                        state.audience = nil
+                        state.queue.removeAll()
+                    }
+                    return state
+                }
+                // Released outside the lock: the `deinit` of an observer may use the call.
+                withExtendedLifetime(ended) {}
+            }
+        }
+
+        /// Reports the head of a response, unless a transport has reported it.
+        func reportHead(of response: HTTPResponse) {
+            if !state.withLock({ $0.hasHead }) { report(.head(response.status, response.headers)) }
+        }
+
+        /// The closure through which transports and handlers report events.
+        var receiver: @Sendable (RequestSignal) -> Void { { [self] in report(RequestEvent($0)) } }
+
+        /// Returns a meter if an observer needs the progress; otherwise nil.
+        func makeMeter(on clock: NetworkClock) -> RequestProgress.Meter? {
+            wantsProgress ? RequestProgress.Meter(clock: clock) : nil
+        }
+
+        /// Reports the progress to the observers that need it.
+        func observe(_ meter: RequestProgress.Meter) {
+            guard wantsProgress else { return }
+            // Without the target, each call whose progress is reported would have a thread of its own.
+            let queue = DispatchQueue(label: "networking.progress", target: .global(qos: .utility))
+            meter.observe(on: queue) { [weak self] in self?.report(.progress($0)) }
+        }
+
+        private var wantsProgress: Bool {
+            state.withLock { $0.audience }?.observers.contains(where: \.wantsProgress) ?? false
+        }
     }
 }
 

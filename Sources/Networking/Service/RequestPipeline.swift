@@ -37,7 +37,7 @@ final class RequestPipeline {
     let settings: RequestSettings
     let scope: CallScope
     /// Nil if the call has neither a task nor an observer.
-    let events: CallEvents?
+    let events: Events?
     /// How the transfers of the call talk to it.
     let context: TransferContext
 
@@ -67,7 +67,7 @@ final class RequestPipeline {
         // A total timeout that is not positive is rejected later, when the request is created.
         let total = settings.timeouts.total.flatMap { $0 > .zero ? Deadline(after: $0, on: client.clock) : nil }
         self.scope = scope ?? CallScope(deadline: total)
-        events = CallEvents.of(endpoint, on: client, in: self.scope, for: track)
+        events = Events.of(endpoint, on: client, in: self.scope, for: track)
         context = TransferContext(
             events: events?.receiver, meter: track?.meter ?? settings.progress ?? events?.makeMeter(on: client.clock),
             pause: track?.pauseGate, isDownload: requirements.isDownload, refuses: client.refuses)
@@ -123,7 +123,7 @@ final class RequestPipeline {
             client.calls.leave(scope)
             context.meter?.finish(hasResponse: hasResponse)
         }
-        let outcome = try await CallPosition.$current.withValue(.inside(scope)) {
+        let outcome = try await CallScope.Position.$current.withValue(.inside(scope)) {
             events?.report(.started)
             while true {
                 do { return try await attempt(read) } catch {

@@ -54,8 +54,8 @@ final class RunningCalls: Sendable {
     /// Ends every call except the calls inside which this method is called. Then waits until the ended calls have
     /// returned, and resets the participants. Calls that begin while the method waits are not ended.
     func reset(_ participants: [any ResetParticipant]) async {
-        let own = Set(
-            sequence(first: CallPosition.current?.scope) { $0?.parent }.compactMap { $0 }.map(ObjectIdentifier.init))
+        let outer = sequence(first: CallScope.Position.current?.scope) { $0?.parent }
+        let own = Set(outer.compactMap { $0 }.map(ObjectIdentifier.init))
         let (reset, scopes) = state.withLock { state in
             let others = state.calls.filter { !own.contains($0.key) }
             let reset = Reset(calls: Set(others.keys))

@@ -70,7 +70,7 @@ final class PauseGate: Sendable {
             outer?.remove(scope)
             gate.state.withLock { $0.work = nil }
         }
-        return try await CallPosition.$current.withValue(.inside(scope)) {
+        return try await CallScope.Position.$current.withValue(.inside(scope)) {
             do {
                 try CallScope.check()
                 return try await work()
