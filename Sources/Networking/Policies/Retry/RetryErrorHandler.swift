@@ -28,21 +28,19 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
         guard let original = failure.originalRequest, !failure.isInterruption else { return .next(failure.error) }
         guard let policy = original.parts.retry.policy ?? policy else { return .next(failure.error) }
         let retrier = ObjectIdentifier(identity)
-        switch await policy.judge(failure, after: original.parts.retry.history(of: retrier), using: random) {
-        case .no(let reason):
-            return .next(failure.error, because: reason)
-        case .retry(let delay, let replacement):
-            // This check comes before a retry is subtracted from the budget.
-            if let refusal = failure.refusal(toRetryAfter: delay, with: replacement) {
-                return .next(failure.error, because: refusal)
-            }
-            guard policy.budget?.spend() ?? true else {
-                return .next(failure.error, because: "the retry budget is used up")
-            }
-            // The retry is noted in the request: it counts only if the request is sent.
-            let request = (replacement ?? original).notingRetry(after: delay, by: retrier, of: original)
-            return .retry(after: delay, with: request, because: failure.cause)
+        let history = original.parts.retry.history(of: retrier)
+        let result = await policy.result(of: failure, after: history, using: random)
+        guard case .retry(let delay, let replacement, _) = result else { return result }
+        // This check comes before a retry is subtracted from the budget.
+        if let refusal = failure.refusal(toRetryAfter: delay, with: replacement) {
+            return .next(failure.error, because: refusal)
         }
+        guard policy.budget?.spend() ?? true else {
+            return .next(failure.error, because: "the retry budget is used up")
+        }
+        // The retry is noted in the request: it counts only if the request is sent.
+        let request = (replacement ?? original).notingRetry(after: delay, by: retrier, of: original)
+        return .retry(after: delay, with: request, because: failure.cause)
     }
 }
 

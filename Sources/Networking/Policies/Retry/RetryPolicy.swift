@@ -70,23 +70,19 @@ public struct RetryPolicy: Sendable {
         }
     }
 
-    /// The decision about a failure.
-    package enum Judgement: Sendable {
-        case retry(after: Duration, with: HTTPRequest?)
-        case no(because: String)
-    }
-
-    package func judge(
-        _ failure: RequestFailure, after history: History, using random: RandomSource
-    ) async -> Judgement {
+    /// Returns a retry, or the unchanged error with the reason why this policy does not retry.
+    package func result(
+        of failure: RequestFailure, after history: History, using random: RandomSource
+    ) async -> ErrorHandlingResult {
+        func no(_ reason: String) -> ErrorHandlingResult { .next(failure.error, because: reason) }
         guard case .retry(let delay, let replacement) = await condition.judge(failure) else {
-            return .no(because: "the policy does not cover this failure")
+            return no("the policy does not cover this failure")
         }
-        guard retries > 0 else { return .no(because: "the policy allows no retries") }
+        guard retries > 0 else { return no("the policy allows no retries") }
         guard history.retries < retries else {
-            return .no(because: "the policy's \(retries) \(retries == 1 ? "retry is" : "retries are") used up")
+            return no("the policy's \(retries) \(retries == 1 ? "retry is" : "retries are") used up")
         }
-        guard repeatsUnsafeRequests || failure.isSafeToRepeat else { return .no(because: failure.unsafeReason) }
+        guard repeatsUnsafeRequests || failure.isSafeToRepeat else { return no(failure.unsafeReason) }
         let asked = failure.response?.headers.retryDelay(from: failure.date)
         return .retry(after: delay ?? self.delay(after: history, asked: asked, using: random), with: replacement)
     }
