@@ -87,8 +87,8 @@ struct FleetPolicy: Sendable {
             let failure = RequestFailure(
                 endpoint: AdHocEndpoint.get("fleet"), request: request, originalRequest: request,
                 response: error.response, error: error)
-            let judgement = await retry.judge(failure, after: .init(), using: .system)
-            if case .retry = judgement { isRetried.append(true) } else { isRetried.append(false) }
+            let result = await retry.result(of: failure, after: .init(), using: .system)
+            if case .retry = result { isRetried.append(true) } else { isRetried.append(false) }
         }
         return isRetried
     }
@@ -117,13 +117,13 @@ extension FleetAttempt.Outcome {
         }
     }
 
-    /// The judgement of a circuit breaker about the outcome.
-    var judgement: CircuitMachine.Judgement {
+    /// What a circuit breaker concludes from the outcome.
+    var circuitOutcome: CircuitMachine.Outcome {
         switch self {
         case .none: .neither
-        case .refused: CircuitMachine.Judgement(NetworkError.Kind.cannotConnect)
-        case .lost: CircuitMachine.Judgement(NetworkError.Kind.connectionLostBeforeHead)
-        case .ok, .unavailable, .unauthorized: status.map { CircuitMachine.Judgement($0) } ?? .neither
+        case .refused: CircuitMachine.Outcome(NetworkError.Kind.cannotConnect)
+        case .lost: CircuitMachine.Outcome(NetworkError.Kind.connectionLostBeforeHead)
+        case .ok, .unavailable, .unauthorized: status.map { CircuitMachine.Outcome($0) } ?? .neither
         }
     }
 }

@@ -43,7 +43,7 @@ extension FleetRun {
         }
         if policy.breaker != nil {
             clients.circuits[client].leave(
-                judgements[Int(attempt.outcome.rawValue)], wasProbe: attempt.isProbe,
+                circuitOutcomes[Int(attempt.outcome.rawValue)], wasProbe: attempt.isProbe,
                 admitted: Int(attempt.openings), at: now)
             attempt.isProbe = false
         }

@@ -16,7 +16,7 @@ struct FleetRun {
     let policy: FleetPolicy
     /// Whether the policy retries each outcome.
     let retried: [Bool]
-    let judgements = FleetAttempt.Outcome.allCases.map(\.judgement)
+    let circuitOutcomes = FleetAttempt.Outcome.allCases.map(\.circuitOutcome)
     let reconnection = ServerSentEvent.Reconnection(statuses: [.serviceUnavailable])
     let random: RandomSource
     var clients: FleetClients

@@ -20,7 +20,7 @@ struct StressRound: Sendable {
         self.backend = backend
         let random = RandomSource(SeededGenerator(seed: seed))
         self.random = random
-        let decisions: [DuplicateRequestPolicy.Decision] = [.join, .replace, .keepFirst, .keepLatest, .allow, .allow]
+        let decisions: [DuplicateRequestPolicy.Choice] = [.join, .replace, .keepFirst, .keepLatest, .allow, .allow]
         let duplicates = DuplicateRequestPolicy { _, _ in
             var random = random
             return decisions.randomElement(using: &random) ?? .allow

@@ -26,14 +26,14 @@ struct RetryPolicyTests {
         _ random: RandomSource = random
     ) async -> Duration? {
         let history = RetryPolicy.History(retries: retries, lastDelay: last)
-        guard case .retry(let delay, _) = await policy.judge(failure, after: history, using: random) else { return nil }
-        return delay
+        let result = await policy.result(of: failure, after: history, using: random)
+        return if case .retry(let delay, _, _) = result { delay } else { nil }
     }
 
     private func reason(_ policy: RetryPolicy, _ failure: RequestFailure, retries: Int = 0) async -> String? {
         let history = RetryPolicy.History(retries: retries)
-        guard case .no(let reason) = await policy.judge(failure, after: history, using: Self.random) else { return nil }
-        return reason
+        let result = await policy.result(of: failure, after: history, using: Self.random)
+        return if case .next(_, let reason) = result { reason } else { nil }
     }
 
     @Test(
@@ -147,21 +147,21 @@ struct RetryPolicyTests {
         .row("I-38"))
     func closure() async throws {
         let changed = HTTPRequest(.get, try #require(URL(string: "https://mirror.example")))
-        func judgement(_ verdict: RetryPolicy.Condition.Verdict) async throws -> RetryPolicy.Judgement {
+        func result(_ answer: RetryPolicy.Condition.Answer) async throws -> ErrorHandlingResult {
             let condition = RetryPolicy.Condition { _ in
                 await Task.yield()
-                return verdict
+                return answer
             }
             return await RetryPolicy(retries: 1, backoff: .constant(.seconds(9)), on: condition)
-                .judge(try failure(.cannotConnect), after: .init(), using: Self.random)
+                .result(of: try failure(.cannotConnect), after: .init(), using: Self.random)
         }
-        guard case .no = try await judgement(.no) else { return #expect(Bool(false)) }
-        guard case .retry(.zero, nil) = try await judgement(.retry(after: .zero)) else { return #expect(Bool(false)) }
-        guard case .retry(.seconds(9), nil) = try await judgement(.retry()) else { return #expect(Bool(false)) }
-        guard case .retry(.seconds(3), nil) = try await judgement(.retry(after: .seconds(3))) else {
+        guard case .next = try await result(.no) else { return #expect(Bool(false)) }
+        guard case .retry(.zero, nil, _) = try await result(.retry(after: .zero)) else { return #expect(Bool(false)) }
+        guard case .retry(.seconds(9), nil, _) = try await result(.retry()) else { return #expect(Bool(false)) }
+        guard case .retry(.seconds(3), nil, _) = try await result(.retry(after: .seconds(3))) else {
             return #expect(Bool(false))
         }
-        guard case .retry(.seconds(1), let request?) = try await judgement(.retry(after: .seconds(1), with: changed))
+        guard case .retry(.seconds(1), let request?, _) = try await result(.retry(after: .seconds(1), with: changed))
         else {
             return #expect(Bool(false))
         }

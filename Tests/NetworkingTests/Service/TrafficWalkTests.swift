@@ -35,7 +35,7 @@ struct TrafficWalkTests {
         var baseURL: URL { URL(string: "https://host\(id % 2).example") ?? NetworkEnvironment.noBaseURL }
     }
 
-    private static let decisions: [DuplicateRequestPolicy.Decision] = [
+    private static let decisions: [DuplicateRequestPolicy.Choice] = [
         .join, .replace, .keepFirst, .keepLatest, .allow, .share { _ in }, .replace { _ in },
     ]
 

@@ -188,7 +188,7 @@ struct DuplicateOutcomeTests {
 
     /// Returns a policy that always returns `decision` and counts its calls.
     private func counting(
-        _ count: Box<Int>, _ decision: DuplicateRequestPolicy.Decision
+        _ count: Box<Int>, _ decision: DuplicateRequestPolicy.Choice
     ) -> DuplicateRequestPolicy {
         DuplicateRequestPolicy { _, _ in
             count.change { $0 += 1 }

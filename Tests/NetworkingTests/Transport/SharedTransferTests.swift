@@ -114,8 +114,8 @@ struct SharedTransferTests {
 
     @Test(
         "The failure of a transfer is reported to the policies that admitted its caller",
-        arguments: [DuplicateRequestPolicy.Decision.allow, .join])
-    func failure(_ decision: DuplicateRequestPolicy.Decision) async throws {
+        arguments: [DuplicateRequestPolicy.Choice.allow, .join])
+    func failure(_ decision: DuplicateRequestPolicy.Choice) async throws {
         let breaker = CircuitBreaker(minimumCalls: 3, clock: Fixture.stillClock)
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = StubTransport { _ in throw NetworkError(.cannotConnect) }

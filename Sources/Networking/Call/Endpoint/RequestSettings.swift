@@ -115,7 +115,7 @@ public struct RequestSettings: Sendable {
 
     /// The group of the call. Requests of one group are duplicates of each other even if they differ. Default: nil.
     ///
-    /// Use a group together with ``DuplicateRequestPolicy/Decision/replace`` if only the result of the last request is
+    /// Use a group together with ``DuplicateRequestPolicy/Choice/replace`` if only the result of the last request is
     /// needed, for example in a search field that sends a request for each change of its text. Requests that are not
     /// equal never share a transfer, even if the policy decides so: both requests are sent. Requests with different
     /// credentials are never in the same group. Downloads into files are never in the same group as other requests.

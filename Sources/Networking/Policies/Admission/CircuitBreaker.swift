@@ -118,11 +118,11 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         guard let origin = permit.origin else { return }
         let admission = permit.context as? Admission ?? Admission(isProbe: false, openings: 0)
         let now = clock.now()
-        let (judgement, target) = outcome.judgement
+        let (known, target) = outcome.aboutHost
         let other = target == origin ? nil : target
-        let own = other == nil ? judgement : .success
+        let own = other == nil ? known : .success
         change(origin, at: now) { $0.leave(own, wasProbe: admission.isProbe, admitted: admission.openings, at: now) }
-        if let other { change(other, at: now) { $0.leave(judgement, wasProbe: false, admitted: nil, at: now) } }
+        if let other { change(other, at: now) { $0.leave(known, wasProbe: false, admitted: nil, at: now) } }
     }
 
     @discardableResult
@@ -145,8 +145,8 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
 }
 
 extension AdmissionPermit.Outcome {
-    /// The judgement of the outcome and, after redirects, the origin to which the judgement applies.
-    fileprivate var judgement: (CircuitMachine.Judgement, ofTarget: HTTPOrigin?) {
+    /// What the outcome says about the host and, after redirects, the origin about which it says so.
+    fileprivate var aboutHost: (CircuitMachine.Outcome, ofTarget: HTTPOrigin?) {
         switch self {
         case .responded(let response):
             return (.init(response.status), response.redirects.isEmpty ? nil : response.request.origin)
@@ -159,13 +159,13 @@ extension AdmissionPermit.Outcome {
     }
 }
 
-extension CircuitMachine.Judgement {
-    /// Creates the judgement about the host from the status of its response.
+extension CircuitMachine.Outcome {
+    /// Creates the outcome for the host from the status of its response.
     package init(_ status: HTTPStatus) {
         self = status.code >= 500 ? .failure : status.code < 400 ? .success : .neither
     }
 
-    /// Creates the judgement about the host from the error of an attempt without a complete response.
+    /// Creates the outcome for the host from the error of an attempt without a complete response.
     package init(_ kind: NetworkError.Kind) {
         let aboutTheHost: Set<NetworkError.Kind> = [
             .cannotConnect, .connectionLostBeforeHead, .connectionLostAfterHead, .connectTimedOut, .idleTimedOut,

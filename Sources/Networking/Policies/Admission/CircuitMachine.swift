@@ -8,7 +8,7 @@ package struct CircuitMachine: Sendable {
         case refuse(after: Duration)
     }
 
-    package enum Judgement: Sendable {
+    package enum Outcome: Sendable {
         case success
         case failure
         /// The outcome says nothing about the host.
@@ -85,15 +85,15 @@ package struct CircuitMachine: Sendable {
     ///
     /// - Parameter admitted: The value of ``openings`` when the call was admitted; nil for a call that counts in any
     ///   case.
-    package mutating func leave(_ judgement: Judgement, wasProbe: Bool, admitted: Int?, at now: Duration) {
+    package mutating func leave(_ outcome: Outcome, wasProbe: Bool, admitted: Int?, at now: Duration) {
         if wasProbe {
-            switch judgement {
+            switch outcome {
             case .success: close()
             case .failure: open(at: now)
             case .neither: phase = .halfOpen(isProbing: false)
             }
         } else if phase == .closed, admitted ?? openings == openings {
-            count(judgement, at: now)
+            count(outcome, at: now)
         }
     }
 
@@ -107,11 +107,11 @@ package struct CircuitMachine: Sendable {
         counts = []
     }
 
-    private mutating func count(_ judgement: Judgement, at now: Duration) {
-        if case .neither = judgement { return }
+    private mutating func count(_ outcome: Outcome, at now: Duration) {
+        if case .neither = outcome { return }
         if counts.isEmpty || now >= sliceEnd { beginSlice(at: now) }
         counts[counts.count - 1].calls += 1
-        guard case .failure = judgement else { return }
+        guard case .failure = outcome else { return }
         counts[counts.count - 1].failures += 1
         let calls = counts.reduce(0) { $0 + $1.calls }
         let failures = counts.reduce(0) { $0 + $1.failures }

@@ -9,8 +9,8 @@ extension RetryPolicy {
     /// })
     /// ```
     public struct Condition: Sendable {
-        /// The decision about a failed attempt.
-        public enum Verdict: Sendable {
+        /// Whether a failed attempt is repeated.
+        public enum Answer: Sendable {
             /// The request is not sent again.
             case no
             /// The request is sent again after a delay. The default delay is the longer of the policy's backoff and the
@@ -19,11 +19,11 @@ extension RetryPolicy {
             case retry(after: Duration? = nil, with: HTTPRequest? = nil)
         }
 
-        /// Returns the verdict about a failed attempt.
-        let judge: @Sendable (RequestFailure) async -> Verdict
+        /// Returns the answer about a failed attempt.
+        let judge: @Sendable (RequestFailure) async -> Answer
 
         /// Creates a condition from a closure.
-        public init(_ judge: @escaping @Sendable (RequestFailure) async -> Verdict) {
+        public init(_ judge: @escaping @Sendable (RequestFailure) async -> Answer) {
             self.judge = judge
         }
 
@@ -74,14 +74,14 @@ extension RetryPolicy.Condition {
         when { $0.endpoint is Call }
     }
 
-    /// The verdict of the first condition that decides to retry the request. If no condition decides so, there is no
+    /// The answer of the first condition that decides to retry the request. If no condition decides so, there is no
     /// retry.
     public static func first(of conditions: RetryPolicy.Condition...) -> RetryPolicy.Condition {
         RetryPolicy.Condition { failure in
             for condition in conditions {
-                let verdict = await condition.judge(failure)
-                if case .no = verdict { continue }
-                return verdict
+                let answer = await condition.judge(failure)
+                if case .no = answer { continue }
+                return answer
             }
             return .no
         }

@@ -52,11 +52,10 @@ extension SessionTicket {
         let generation: Int
         let session: UUID
 
-        typealias Judgement = AccessTokenMachine.Judgement
         /// What happens to the request if the server refuses the token; nil before it has refused it. The gate decides,
-        /// before the permit of the request is handed on; the handler gets the same decision, even if the session has
+        /// before the permit of the request is handed on; the handler gets the same judgement, even if the session has
         /// changed since.
-        @exclusivity(unchecked) nonisolated(unsafe) var judgement: Judgement?  // because of the supervisor's lock
+        @exclusivity(unchecked) nonisolated(unsafe) var judgement: AccessTokenMachine.Judgement?  // because of its lock
 
         init(generation: Int, session: UUID) {
             self.generation = generation

@@ -1,7 +1,7 @@
 package import Foundation
 
 /// The response of a cache to a request ([RFC 9111 section 4](https://www.rfc-editor.org/rfc/rfc9111#section-4)).
-package enum CacheDecision: Sendable {
+package enum CacheUse: Sendable {
     /// The stored response.
     case use
     /// The stored response, which is stale. It is validated in the background (RFC 5861 section 3).
@@ -13,8 +13,8 @@ package enum CacheDecision: Sendable {
 }
 
 extension CachedResponse {
-    /// Returns the decision about a request for which this response is stored.
-    package func decision(for request: CacheRequest, at now: Date) -> CacheDecision {
+    /// Returns what the cache does with a request for which this response is stored.
+    package func use(for request: CacheRequest, at now: Date) -> CacheUse {
         if request.rule == .only { return .use }
         let age = freshness.age(at: now)
         let staleness = age - freshness.lifetime

@@ -22,11 +22,11 @@ struct CachingTransport: Transport {
         }
         let stored = rule == .reload ? nil : cache.response(to: request)
         let now = cache.date()
-        let decision = stored?.decision(for: asked, at: now) ?? (asked.mustNotBeSent ? .refuse : .send)
-        if decision == .use || decision == .useAndRevalidate, let stored,
+        let use = stored?.use(for: asked, at: now) ?? (asked.mustNotBeSent ? .refuse : .send)
+        if use == .use || use == .useAndRevalidate, let stored,
             let response = stored.response(to: asked, at: now, .cache)
         {
-            if decision == .useAndRevalidate { revalidate(stored, asked) }
+            if use == .useAndRevalidate { revalidate(stored, asked) }
             return try await response.collected(for: delivery)
         }
         if rule == .only { throw NetworkError.notCached }

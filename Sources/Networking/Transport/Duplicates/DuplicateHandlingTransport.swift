@@ -96,12 +96,12 @@ package final class DuplicateHandlingTransport: Transport {
         }
     }
 
-    /// Asks the policy about a transfer in progress, and applies the decision. Returns nil if the transfer has already
+    /// Asks the policy about a transfer in progress, and applies the choice. Returns nil if the transfer has already
     /// ended.
     private func decide(
         about transfer: SharedTransfer, _ key: DuplicateKey, _ policy: DuplicateRequestPolicy
     ) throws -> Place? {
-        switch policy.decision(running: transfer.key.request, new: key.request).action {
+        switch policy.choice(running: transfer.key.request, new: key.request).action {
         case .separate:
             return .separate
         case .share(let audience) where !audience.isEarlier && !transfer.key.sharesResponse(of: key, ignoring: ignored):
@@ -119,7 +119,7 @@ package final class DuplicateHandlingTransport: Transport {
 
     /// Attaches to a transfer; returns nil if the transfer is over.
     private func share(
-        _ transfer: SharedTransfer, _ audience: DuplicateRequestPolicy.Decision.Audience, _ request: HTTPRequest
+        _ transfer: SharedTransfer, _ audience: DuplicateRequestPolicy.Choice.Audience, _ request: HTTPRequest
     ) throws -> Place? {
         let held = request.parts.transfer?.admission
         switch audience {
@@ -141,7 +141,7 @@ package final class DuplicateHandlingTransport: Transport {
     /// Replaces a transfer with a new one; returns nil if the old transfer is no longer in progress. An observer is
     /// attached before the new transfer begins, because the transfer may end at once.
     private func begin(
-        _ key: DuplicateKey, replacing old: SharedTransfer, for audience: DuplicateRequestPolicy.Decision.Audience
+        _ key: DuplicateKey, replacing old: SharedTransfer, for audience: DuplicateRequestPolicy.Choice.Audience
     ) -> SharedTransfer.Caller? {
         let caller = SharedTransfer.Caller(beginning: key, in: running)
         guard running.replace(old, by: caller.transfer) else { return nil }

@@ -21,10 +21,10 @@
 public struct DuplicateRequestPolicy: Sendable {
     /// What happens to two equal requests.
     ///
-    /// A decision selects the transfer that continues (the transfer in progress or a new one) and the calls that get
+    /// A choice selects the transfer that continues (the transfer in progress or a new one) and the calls that get
     /// its response. The other calls end with ``NetworkError/Kind/cancelled`` at once; no handler sends their requests
     /// again.
-    public struct Decision: Sendable {
+    public struct Choice: Sendable {
         enum Audience: Sendable {
             case all
             case earlier
@@ -47,34 +47,34 @@ public struct DuplicateRequestPolicy: Sendable {
         let action: Action
 
         /// Both requests are sent, as if there were no policy.
-        public static let allow = Decision(action: .separate)
+        public static let allow = Choice(action: .separate)
         /// All calls get the response of one transfer. Cancelling one call does not cancel the other calls.
-        public static let join = Decision(action: .share(.all))
-        /// The earlier calls and their transfer end, and a new transfer begins. Use this decision for search as you
+        public static let join = Choice(action: .share(.all))
+        /// The earlier calls and their transfer end, and a new transfer begins. Use this choice for search as you
         /// type, with a group (`RequestSettings.duplicateGroup`).
-        public static let replace = Decision(action: .restart(.latest))
-        /// The new call ends, and the earlier calls continue. Use this decision for a double tap.
-        public static let keepFirst = Decision(action: .share(.earlier))
+        public static let replace = Choice(action: .restart(.latest))
+        /// The new call ends, and the earlier calls continue. Use this choice for a double tap.
+        public static let keepFirst = Choice(action: .share(.earlier))
         /// The earlier calls end, and their transfer continues for the new call.
-        public static let keepLatest = Decision(action: .share(.latest))
+        public static let keepLatest = Choice(action: .share(.latest))
 
         /// The transfer in progress continues, and `observer` is called with its result. All calls end.
         public static func share(
             notifying observer: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
-        ) -> Decision {
-            Decision(action: .share(.observer(observer)))
+        ) -> Choice {
+            Choice(action: .share(.observer(observer)))
         }
 
         /// The transfer in progress is cancelled, and a new transfer begins. `observer` is called with the result of
         /// the new transfer. All calls end.
         public static func replace(
             notifying observer: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
-        ) -> Decision {
-            Decision(action: .restart(.observer(observer)))
+        ) -> Choice {
+            Choice(action: .restart(.observer(observer)))
         }
     }
 
-    private let choose: @Sendable (_ running: HTTPRequest, _ new: HTTPRequest) -> Decision
+    private let choose: @Sendable (_ running: HTTPRequest, _ new: HTTPRequest) -> Choice
     /// Whether requests with unsafe methods are compared, too.
     let includesUnsafeMethods: Bool
 
@@ -87,16 +87,16 @@ public struct DuplicateRequestPolicy: Sendable {
     ///     may be called again for the same pair if the transfer in progress has changed meanwhile.
     public init(
         includesUnsafeMethods: Bool = false,
-        _ decide: @escaping @Sendable (_ running: HTTPRequest, _ new: HTTPRequest) -> Decision
+        _ decide: @escaping @Sendable (_ running: HTTPRequest, _ new: HTTPRequest) -> Choice
     ) {
         self.includesUnsafeMethods = includesUnsafeMethods
         self.choose = decide
     }
 
-    /// Returns a policy that always makes the same decision.
-    public static func always(_ decision: Decision, includesUnsafeMethods: Bool = false) -> DuplicateRequestPolicy {
-        DuplicateRequestPolicy(includesUnsafeMethods: includesUnsafeMethods) { _, _ in decision }
+    /// Returns a policy that always makes the same choice.
+    public static func always(_ choice: Choice, includesUnsafeMethods: Bool = false) -> DuplicateRequestPolicy {
+        DuplicateRequestPolicy(includesUnsafeMethods: includesUnsafeMethods) { _, _ in choice }
     }
 
-    func decision(running: HTTPRequest, new: HTTPRequest) -> Decision { choose(running, new) }
+    func choice(running: HTTPRequest, new: HTTPRequest) -> Choice { choose(running, new) }
 }

@@ -19,7 +19,7 @@ struct RunningDownloads: Sendable {
         var request = request
         let download = RunningDownload(key, of: file)
         while let other = begin(download, ignoring: ignored) {
-            switch policy.decision(running: other.key.request, new: request).action {
+            switch policy.choice(running: other.key.request, new: request).action {
             case .share(.earlier):
                 throw SharedTransfer.superseded("an equal download is in progress")
             case .restart(.latest), .share(.latest):

@@ -20,16 +20,16 @@ extension CircuitWorld {
         }
     }
 
-    mutating func leave(_ call: Call, _ judgement: CircuitMachine.Judgement) {
+    mutating func leave(_ call: Call, _ outcome: CircuitMachine.Outcome) {
         let admitted = running[call, default: []].removeFirst()
         let before = machine
-        machine.leave(judgement, wasProbe: call == .probe, admitted: admitted, at: time)
+        machine.leave(outcome, wasProbe: call == .probe, admitted: admitted, at: time)
         switch call {
-        case .probe: aProbeDecides(judgement)
+        case .probe: aProbeDecides(outcome)
         case .late: lateOutcomesDoNotCount(before)
         case .current:
-            if judgement != .neither { counted = window + [Counted(slice: now, isFailure: judgement == .failure)] }
-            theCircuitOpensAtTheRatio(judgement)
+            if outcome != .neither { counted = window + [Counted(slice: now, isFailure: outcome == .failure)] }
+            theCircuitOpensAtTheRatio(outcome)
         }
     }
 
@@ -57,10 +57,10 @@ extension CircuitWorld {
         if phase == .closed { expect(answer == .pass, "a closed circuit returns \(answer)") }
     }
 
-    /// The outcome of a probe closes or opens the circuit. If a probe ends without a judgement, the next call is a
+    /// The outcome of a probe closes or opens the circuit. If a probe ends without a outcome, the next call is a
     /// probe.
-    private mutating func aProbeDecides(_ judgement: CircuitMachine.Judgement) {
-        switch judgement {
+    private mutating func aProbeDecides(_ outcome: CircuitMachine.Outcome) {
+        switch outcome {
         case .success:
             phase = .closed
             counted = []
@@ -69,7 +69,7 @@ extension CircuitWorld {
             phase = .open(until: now + options.pause)
             expect(machine.phase == .open(until: time + .milliseconds(options.pause)), "the pause does not begin again")
         case .neither:
-            expect(machine.phase == .halfOpen(isProbing: false), "a probe without a judgement changes the phase")
+            expect(machine.phase == .halfOpen(isProbing: false), "a probe without a outcome changes the phase")
         }
         aClosingCircuitForgets()
     }
@@ -89,10 +89,10 @@ extension CircuitWorld {
     }
 
     /// A failure opens the circuit if the window contains enough calls, and enough of them have failed.
-    private mutating func theCircuitOpensAtTheRatio(_ judgement: CircuitMachine.Judgement) {
+    private mutating func theCircuitOpensAtTheRatio(_ outcome: CircuitMachine.Outcome) {
         let failures = window.filter(\.isFailure).count
         let isOver =
-            judgement == .failure && window.count >= options.minimumCalls && failures * 2 >= window.count
+            outcome == .failure && window.count >= options.minimumCalls && failures * 2 >= window.count
         let opened = CircuitMachine.Phase.open(until: time + .milliseconds(options.pause))
         expect(
             machine.phase == (isOver ? opened : .closed),

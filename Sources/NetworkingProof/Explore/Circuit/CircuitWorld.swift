@@ -21,13 +21,13 @@ struct CircuitWorld: World {
 
     enum Move: CustomStringConvertible, Sendable {
         case enter
-        case leave(Call, CircuitMachine.Judgement)
+        case leave(Call, CircuitMachine.Outcome)
         case wait(slices: Int64)
 
         var description: String {
             switch self {
             case .enter: "a call asks for a permit"
-            case .leave(let call, let judgement): "a \(call) call ends: \(judgement)"
+            case .leave(let call, let outcome): "a \(call) call ends: \(outcome)"
             case .wait(let slices): "\(slices) slices pass"
             }
         }
@@ -83,7 +83,7 @@ struct CircuitWorld: World {
         faults = []
         switch move {
         case .enter: enter()
-        case .leave(let call, let judgement): leave(call, judgement)
+        case .leave(let call, let outcome): leave(call, outcome)
         case .wait(let slices): now += slices
         }
         aRefusedCircuitBecomesReady()

@@ -30,11 +30,11 @@ struct CacheRules {
     private var isInRevalidationTime: Bool { staleness < stored.staleWhileRevalidate.value ?? 0 }
 
     /// The decision of the cache about the response.
-    var decision: (row: String, CacheDecision) {
-        let unusable = asked.isOnlyIfCached ? CacheDecision.refuse : .send
-        let revalidated = asked.isOnlyIfCached ? CacheDecision.use : .useAndRevalidate
+    var decision: (row: String, CacheUse) {
+        let unusable = asked.isOnlyIfCached ? CacheUse.refuse : .send
+        let revalidated = asked.isOnlyIfCached ? CacheUse.use : .useAndRevalidate
         let isPostponed = !asked.isAwaiting && (asked.minFresh ?? 0) == 0
-        let rows: [(row: String, applies: Bool, CacheDecision)] = [
+        let rows: [(row: String, applies: Bool, CacheUse)] = [
             ("aCallForTheCacheAloneUsesEverything", asked.rule == .only, .use),
             ("noCacheIsValidated", isForbidden, unusable),  // sections 5.2.2.4, 5.2.1.4
             ("maxAgeLimitsTheAge", isTooOld, unusable),  // section 5.2.1.1
