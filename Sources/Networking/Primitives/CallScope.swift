@@ -184,41 +184,52 @@ package final class CallScope: Endable {
     }
 }
 
-/// The time by which an operation must end, and the clock that measures it.
-package struct Deadline: Sendable {
-    let instant: Duration
-    let clock: NetworkClock
+extension CallScope {
+    /// The scope of the call that the current task runs in.
+    static var current: CallScope? { Position.current?.owner }
 
-    init(after duration: Duration, on clock: NetworkClock) {
-        self.instant = clock.now() + duration
-        self.clock = clock
+    /// The relation of a task to the calls of the library.
+    enum Position: Sendable {
+        /// The task runs in a call. When the call ends, the waits of the task end.
+        case inside(CallScope)
+        /// The task runs in a transfer that a call has started. The transfer continues when that call ends.
+        case beside(CallScope)
+        /// The task runs in a token refresh.
+        case refreshing(RefreshMark)
+
+        /// The position of the current task; nil outside calls and refreshes.
+        @TaskLocal static var current: Position?
+
+        /// The call that started the work of the task.
+        var scope: CallScope? {
+            switch self {
+            case .inside(let scope), .beside(let scope): scope
+            case .refreshing: nil
+            }
+        }
+
+        /// The call that the task runs in. The end of this call also ends the waits of the task.
+        var owner: CallScope? { if case .inside(let scope) = self { scope } else { nil } }
+
+        /// The token refresh to which the task belongs, directly or through one of the calls of the refresh.
+        var refresh: RefreshMark? { if case .refreshing(let mark) = self { mark } else { scope?.refresh } }
+
+        /// Whether the task runs under the permit of a call. If so, the calls that the task makes need no further permit.
+        var hasPermit: Bool {
+            switch self {
+            case .inside(let scope): scope.hasPermit
+            case .beside: true
+            case .refreshing: false
+            }
+        }
+
+        /// Whether the call of the task has returned. A task that still runs after that no longer belongs to the call.
+        var isOver: Bool { owner?.isOver ?? false }
     }
-
-    /// The time left; zero or negative after the deadline.
-    var remaining: Duration { instant - clock.now() }
-
-    var hasPassed: Bool { remaining <= .zero }
-}
-
-/// The reason why the library ended a wait early.
-package enum Interruption: Error, Equatable {
-    /// The task, or the call, was cancelled.
-    case cancelled
-    /// The total deadline of the call passed.
-    case deadlineExceeded
-    /// The work was paused and restarts later.
-    case paused
-    /// The service is being reset.
-    case resetting
 }
 
 /// The permits for which other calls wait while one call holds them.
 package protocol CallAdmission: AnyObject, Sendable {
     /// Whether a call still holds the permits.
     var isHeld: Bool { get }
-}
-
-/// A wait that can be ended from outside. Its identity is the identity of the underlying object.
-package protocol Endable: Identifiable<ObjectIdentifier>, Sendable {
-    func end(with interruption: Interruption)
 }

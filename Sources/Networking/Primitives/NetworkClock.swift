@@ -100,3 +100,19 @@ extension Double {
     /// The number as a text, without a fraction if it is whole.
     var shortText: String { Int(exactly: self).map { "\($0)" } ?? "\(self)" }
 }
+
+/// The time by which an operation must end, and the clock that measures it.
+package struct Deadline: Sendable {
+    let instant: Duration
+    let clock: NetworkClock
+
+    init(after duration: Duration, on clock: NetworkClock) {
+        self.instant = clock.now() + duration
+        self.clock = clock
+    }
+
+    /// The time left; zero or negative after the deadline.
+    var remaining: Duration { instant - clock.now() }
+
+    var hasPassed: Bool { remaining <= .zero }
+}

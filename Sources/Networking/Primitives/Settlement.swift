@@ -169,3 +169,20 @@ public func withCallCancellation<Value: Sendable>(
     defer { task.cancel() }
     return try await outcome.value()
 }
+
+/// The reason why the library ended a wait early.
+package enum Interruption: Error, Equatable {
+    /// The task, or the call, was cancelled.
+    case cancelled
+    /// The total deadline of the call passed.
+    case deadlineExceeded
+    /// The work was paused and restarts later.
+    case paused
+    /// The service is being reset.
+    case resetting
+}
+
+/// A wait that can be ended from outside. Its identity is the identity of the underlying object.
+package protocol Endable: Identifiable<ObjectIdentifier>, Sendable {
+    func end(with interruption: Interruption)
+}

@@ -131,3 +131,16 @@ public struct IncomingBody: AsyncSequence, Sendable {
         return collected
     }
 }
+
+extension HTTPResponse.Content {
+    /// The body as a stream. A body in memory or in a file is read as a stream, too.
+    var stream: IncomingBody {
+        get throws {
+            switch self {
+            case .stream(let body): return body
+            case .data(let data): return IncomingBody(data)
+            case .file(let url): return IncomingBody(try Data(contentsOf: url, options: .mappedIfSafe))
+            }
+        }
+    }
+}
