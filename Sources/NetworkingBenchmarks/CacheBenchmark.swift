@@ -39,7 +39,20 @@
                     next.increment()
                 },
             ]
-            // The subjects run in turn, in short rounds, because the speed of a shared machine changes during a run.
+            let times = try await times(of: subjects, rounds, calls)
+            for (index, subject) in subjects.enumerated() {
+                let more = zip(times[index], times[0]).map { $0 - $1 }.median
+                report.add(
+                    Row(
+                        subject: subject.name, concurrency: 1, cpuMicrosecondsPerCall: times[index].median,
+                        note: String(format: "%+.2f µs more than no cache", more)))
+            }
+            addFoundation(report, rounds, calls)
+        }
+
+        /// Returns the times of each subject. The subjects run in turn, in short rounds, because the speed of a shared
+        /// machine changes during a run.
+        private func times(of subjects: [Subject], _ rounds: Int, _ calls: Int) async throws -> [[Double]] {
             var times = subjects.map { _ in [Double]() }
             for _ in 0..<rounds {
                 for (index, subject) in subjects.enumerated() {
@@ -52,14 +65,7 @@
                         }.microsecondsPerCall)
                 }
             }
-            for (index, subject) in subjects.enumerated() {
-                let more = zip(times[index], times[0]).map { $0 - $1 }.median
-                report.add(
-                    Row(
-                        subject: subject.name, concurrency: 1, cpuMicrosecondsPerCall: times[index].median,
-                        note: String(format: "%+.2f µs more than no cache", more)))
-            }
-            addFoundation(report, rounds, calls)
+            return times
         }
 
         private struct Subject {

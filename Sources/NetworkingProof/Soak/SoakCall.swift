@@ -53,20 +53,20 @@ enum SoakCall: Int, CaseIterable, Sendable {
         case .cancelled:
             try await cancel(service, after: .microseconds(number % 4_000))
         case .failing:
-            do {
-                try await service.request(.get("failing"))
-            } catch let error as NetworkError where error.kind == .connectionLostBeforeHead {
-                return
+            try await fail(service, "failing", "a lost connection") {
+                ($0 as? NetworkError)?.kind == .connectionLostBeforeHead
             }
-            throw Wrong(description: "failing: expected a lost connection, found a response")
         case .missing:
-            do {
-                try await service.request(.get("missing"))
-            } catch let error as GeneralRequestError where error == .notFound {
-                return
-            }
-            throw Wrong(description: "missing: expected a 404, found a successful response")
+            try await fail(service, "missing", "a 404") { $0 as? GeneralRequestError == .notFound }
         }
+    }
+
+    /// Makes a call that must fail with the right error.
+    private func fail(
+        _ service: NetworkService, _ path: String, _ expected: String, _ isRight: (any Error) -> Bool
+    ) async throws {
+        do { try await service.request(.get("\(path)")) } catch  where isRight(error) { return }
+        throw Wrong(description: "\(path): expected \(expected), found a successful response")
     }
 
     /// Whether the latency of the call is meaningful. The other calls are cancelled or wait for a retry.
