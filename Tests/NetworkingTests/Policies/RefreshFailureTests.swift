@@ -51,6 +51,23 @@ struct RefreshFailureTests {
             text.contains("the token could not be refreshed: noAuth: POST api.example.com/v1/refresh: 401"), "\(text)")
     }
 
+    @Test("A retry policy that does not cover a refusal does not hide why the refresh failed")
+    func reasonBesidePolicy() async throws {
+        struct Down: Error {}
+        let session = AccessTokenSupervisor(token: AccessToken("stale"), clock: clock.networkClock) { _ in throw Down()
+        }
+        let service = UserService(environment: Fixture.environment, authorizedBy: session) {
+            $0.transport = server { "fresh" }
+            $0.retry = .standard
+            $0.clock = clock.networkClock
+        }
+        let task = service.task(UserEndpoint.fetch(id: "7"), as: .string)
+        let error = await Fixture.failure { _ = try await task.value } as? GeneralRequestError
+        let reason = "the token could not be refreshed: Down"
+        #expect(error?.cause?.description.contains(reason) == true, "\(error?.cause?.description ?? "")")
+        #expect(task.report?.attempts.last?.decision?.reason == reason)
+    }
+
     @Test(
         "After a failed refresh, a refused call ends with its 401, and an unsent call ends with the refresh's error",
         .row("R-26"))

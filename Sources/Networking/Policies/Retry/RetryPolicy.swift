@@ -76,7 +76,8 @@ public struct RetryPolicy: Sendable {
     ) async -> ErrorHandlingResult {
         func no(_ reason: String) -> ErrorHandlingResult { .next(failure.error, because: reason) }
         guard case .retry(let delay, let replacement) = await condition.judge(failure) else {
-            return no("the policy does not cover this failure")
+            // This general reason does not replace the reason of an earlier handler.
+            return failure.decisions.isEmpty ? no("the policy does not cover this failure") : .next(failure.error)
         }
         guard retries > 0 else { return no("the policy allows no retries") }
         guard history.retries < retries else {
