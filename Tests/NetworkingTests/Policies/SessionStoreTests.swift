@@ -27,6 +27,45 @@ struct SessionStoreTests {
 
     private func tokens(_ stub: StubTransport) -> [String?] { stub.requests.map { $0.headers[.authorization] } }
 
+    /// A store that refuses every write, although it contains the token that it has returned.
+    private final class RefusingStore: AccessTokenStore {
+        let loads = Box(0)
+
+        func load() async throws -> AccessToken? {
+            loads.change { $0 += 1 }
+            return AccessToken("old", refreshToken: "r0")
+        }
+
+        func save(_ token: AccessToken?, replacing expected: AccessToken?) async throws -> Bool { false }
+
+        func exclusively<Value: Sendable>(_ operation: ExclusiveOperation<Value>) async throws -> Value {
+            try await operation()
+        }
+    }
+
+    @Test("A store that refuses every write is asked a few times, with pauses, and then the failure is reported")
+    func refusingStore() async throws {
+        let store = RefusingStore()
+        let session = AccessTokenSupervisor(store: store, clock: clock.networkClock) { _ in AccessToken("new") }
+        try await session.load()
+        let events = session.events.values()
+        let time = Task { [clock] in
+            while !Task.isCancelled {
+                clock.advance(by: .milliseconds(100))
+                await Task.yield()
+            }
+        }
+        defer { time.cancel() }
+        let stub = StubTransport { $0.headers[.authorization] == "Bearer new" ? .status(.ok) : .status(.unauthorized) }
+        try await service(session, stub).request(UserEndpoint.fetch(id: "7"))  // the refreshed token is used anyway
+        for await event in events {
+            guard case .notStored(let error) = event else { continue }
+            #expect("\(error)".contains("the token store has refused 8 writes"), "\(error)")
+            break
+        }
+        #expect(store.loads.value < 100)
+    }
+
     @Test("If the time limit of a refresh passes while the new token is being saved, the token is not lost")
     func slowSave() async throws {
         let store = MemoryTokenStore(AccessToken("t0", refreshToken: "r0"))

@@ -35,6 +35,27 @@ struct TokenRefreshTests {
         }
     }
 
+    @Test("Rule 8: a refreshed token without a refresh token keeps the old one, but the token of a log-in does not")
+    func keptRefreshToken() async throws {
+        let asked = Box<[String?]>([])
+        let session = AccessTokenSupervisor(
+            token: AccessToken("t0", refreshToken: "r1"), clock: clock.networkClock
+        ) { old in
+            asked.change { $0.append(old?.refreshToken) }
+            return AccessToken("t\(asked.value.count)")
+        }
+        let accepted = Box("t1")
+        let service = service(server { accepted.value }, session)
+        _ = try await service.user("7")
+        accepted.change { $0 = "t2" }
+        _ = try await service.user("7")
+        #expect(asked.value == ["r1", "r1"])
+        session.replace(AccessToken("t3"))
+        #expect(session.accessToken?.refreshToken == "r1")
+        session.accessToken = AccessToken("other user")
+        #expect(session.accessToken?.refreshToken == nil)
+    }
+
     @Test("Rule 5: an expired token is refreshed before sending, and the server never receives the expired token")
     func preemptive() async throws {
         let session = session(AccessToken("stale", expiresAt: clock.date.addingTimeInterval(100)))

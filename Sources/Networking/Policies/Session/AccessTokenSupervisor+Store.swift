@@ -10,10 +10,18 @@ extension AccessTokenSupervisor {
 
     /// Runs a job of the machine.
     func result(of job: AccessTokenMachine.Job) async throws -> Finding {
-        guard let store else { return .token(try await refresh(job.token), from: .refresh, isKept: true) }
+        guard let store else { return .token(try await renew(job.token), from: .refresh, isKept: true) }
         // Reading does not need the lease.
         guard case .refresh = job.kind else { return try await result(of: job, in: store) }
         return try await store.exclusively(ExclusiveOperation { [self] in try await result(of: job, in: store) })
+    }
+
+    /// Calls the app's closure. Rule 8: if the new token has no refresh token, the old one stays valid (RFC 6749 section
+    /// 6).
+    private func renew(_ old: AccessToken?) async throws -> AccessToken {
+        var new = try await refresh(old)
+        new.refreshToken = new.refreshToken ?? old?.refreshToken
+        return new
     }
 
     private func result(of job: AccessTokenMachine.Job, in store: any AccessTokenStore) async throws -> Finding {
@@ -48,7 +56,7 @@ extension AccessTokenSupervisor {
         _ old: AccessToken?, _ stored: AccessToken?, of job: AccessTokenMachine.Job, in store: any AccessTokenStore
     ) async throws -> Finding {
         let new: AccessToken
-        do { new = try await refresh(old).inSession(old?.session ?? job.session) } catch
+        do { new = try await renew(old).inSession(old?.session ?? job.session) } catch
             where RefreshRejection.isRejection(error)
         {
             // A process that does not use the lease may have refreshed first.
@@ -73,11 +81,12 @@ extension AccessTokenSupervisor {
         _ new: AccessToken, over known: [AccessToken?], of job: AccessTokenMachine.Job, in store: any AccessTokenStore
     ) async throws -> Finding {
         var later: AccessToken?
-        while true {
+        for number in 1... {
             later = try await store.load()
             guard state.withLock({ $0.machine.tokenGeneration }) == job.generation else { throw Superseded() }
             guard known.contains(later) else { break }
             if try await store.save(new, replacing: later) { return .token(new, from: .refresh, isKept: true) }
+            try await pause(afterRefusal: number)
         }
         if try isUnsaved(finding: later, for: job) { return .token(new, from: .refresh, isKept: false) }
         // Another process has logged out or logged in meanwhile: its change takes precedence.
@@ -105,16 +114,28 @@ extension AccessTokenSupervisor {
     ///
     /// - Returns: The token in the store after the update.
     private func update(_ store: any AccessTokenStore) async throws -> AccessToken? {
+        var number = 0
         while true {
             var stored = try await store.load()
             guard let (generation, change) = unsaved else { return stored }
             if case .write(let token) = change.step(finding: stored) {
-                guard try await store.save(token, replacing: stored) else { continue }
+                guard try await store.save(token, replacing: stored) else {
+                    number += 1
+                    try await pause(afterRefusal: number)
+                    continue
+                }
                 stored = token
             }
             state.withLock { $0.machine.noteKept(generation: generation) }
             return stored
         }
+    }
+
+    /// Waits before a write is tried again that the store has refused because it contains another token than the one
+    /// that was read. The first refusals come from processes that write at the same time, and need no pause.
+    private func pause(afterRefusal number: Int) async throws {
+        guard number < 8 else { throw RefusingTokenStore(writes: number) }
+        if number > 3 { try await clock.sleep(clock.now() + .milliseconds(10 << number)) }
     }
 
     /// Updates the store. If the update fails, tries again: first after one second, then after twice the previous
@@ -206,5 +227,15 @@ extension AccessToken {
         var token = self
         token.session = session
         return token
+    }
+}
+
+/// A token store has refused every write, as if other processes changed the token each time, or as if it compared tokens
+/// in another way than `==`.
+struct RefusingTokenStore: Error, CustomStringConvertible {
+    let writes: Int
+
+    var description: String {
+        "the token store has refused \(writes) writes: each time, it contained another token than it had returned"
     }
 }
