@@ -63,6 +63,20 @@ struct CacheStreamTests {
         }
     }
 
+    @Test("Reading past the end of a stored stream does not remove the stored response", arguments: CachePlace.allCases)
+    func readPastTheEnd(_ place: CachePlace) async throws {
+        let server = Server(body: body)
+        let transport = CachingTransport(base: server, cache: try place.cache(in: folder, clock))
+        guard case .stream(let stream) = try await transport.send(request(), delivering: .streamed).content else {
+            return #expect(Bool(false), "the body is a stream")
+        }
+        var chunks = stream.makeAsyncIterator()
+        while try await chunks.next() != nil {}
+        #expect(try await chunks.next() == nil)
+        #expect(try await bytes(transport.send(request(), delivering: .streamed)) == body)
+        #expect(server.requests.withLock { $0 } == 1)
+    }
+
     @Test("A stream whose head is too large for the disk removes the older response, which is outdated")
     func unwritable() async throws {
         let cache = try CachePlace.disk.cache(in: folder, ManualClock())

@@ -75,6 +75,9 @@ final class CacheCopy: Sendable {
         self.limit = limit
     }
 
+    /// Whether the copy was completed or abandoned, or a chunk could not be stored.
+    var isOver: Bool { bytes.withLock { $0 == nil } }
+
     /// Appends a chunk. Returns false for the first chunk that cannot be stored. Ignores all later chunks, and returns
     /// true for them.
     func append(_ chunk: Data) -> Bool {

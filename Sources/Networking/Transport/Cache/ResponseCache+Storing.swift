@@ -74,6 +74,7 @@ extension ResponseCache {
                 if !copy.append(chunk) { exchange.keep(nil) }
                 return chunk
             }
+            guard !copy.isOver else { return nil }  // a reader may read past the end
             let copied = copy.complete()
             exchange.keep(copied == nil ? nil : response, copied: copied)
             return nil
