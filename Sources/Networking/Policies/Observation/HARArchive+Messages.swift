@@ -9,7 +9,7 @@ extension HARArchive {
         /// The HTTP version, if it is known.
         package var httpVersion: String?
         /// Empty, because cookies are in the header fields.
-        package var cookies: JSONValue? = []
+        package var cookies: Unread<NoElements>? = Unread()
         /// The header fields.
         package var headers: [Pair]?
         /// The items of the query, decoded.
@@ -17,7 +17,7 @@ extension HARArchive {
         /// The body of the request. Nil if there is none.
         package var postData: PostData?
         /// The size of the head in bytes. Always -1, because it is not known.
-        package var headersSize: JSONValue? = .int(-1)
+        package var headersSize: Unread<Unknown>? = Unread()
         /// The length of the body in bytes. -1 if it is not known.
         package var bodySize: Int?
     }
@@ -31,7 +31,7 @@ extension HARArchive {
         /// The HTTP version, if it is known.
         package var httpVersion: String?
         /// Empty, because cookies are in the header fields.
-        package var cookies: JSONValue? = []
+        package var cookies: Unread<NoElements>? = Unread()
         /// The header fields.
         package var headers: [Pair]?
         /// The body of the response.
@@ -39,9 +39,9 @@ extension HARArchive {
         /// The target of a redirect. Empty if the response is not a redirect.
         package var redirectURL: String?
         /// The size of the head in bytes. Always -1, because it is not known.
-        package var headersSize: JSONValue? = .int(-1)
+        package var headersSize: Unread<Unknown>? = Unread()
         /// The size of the transferred body in bytes. Always -1, because only the length of the decoded body is known.
-        package var bodySize: JSONValue? = .int(-1)
+        package var bodySize: Unread<Unknown>? = Unread()
         /// The kind of the error, if the exchange failed.
         package var comment: String?
     }
@@ -61,7 +61,7 @@ extension HARArchive {
         /// The body as text; base64 text if ``encoding`` is `base64`.
         package var text: String?
         /// Empty, because ``text`` contains the complete body.
-        package var params: JSONValue? = []
+        package var params: Unread<NoElements>? = Unread()
         /// `base64`, or nil for plain text. The format defines this member only for responses. It allows custom members
         /// whose names begin with an underscore.
         package var encoding: String?
@@ -85,4 +85,27 @@ extension HARArchive {
         /// The reason why there is no text, or why the text is not the complete body.
         package var comment: String?
     }
+}
+
+extension HARArchive {
+    /// A member that the format requires and that nothing reads. What another program has written into it is ignored.
+    package struct Unread<Value: UnreadValue>: Codable, Sendable, Hashable {
+        init() {}
+
+        /// Reads nothing.
+        package init(from decoder: any Decoder) {}
+
+        /// Writes the value of the member.
+        package func encode(to encoder: any Encoder) throws { try Value.json.encode(to: encoder) }
+    }
+
+    /// The value that a member always has.
+    package protocol UnreadValue: Sendable, Hashable {
+        static var json: JSONValue { get }
+    }
+
+    package enum Creator: UnreadValue { package static var json: JSONValue { ["name": "Networking", "version": "1"] } }
+    package enum NoElements: UnreadValue { package static var json: JSONValue { [] } }
+    package enum NoMembers: UnreadValue { package static var json: JSONValue { [:] } }
+    package enum Unknown: UnreadValue { package static var json: JSONValue { .int(-1) } }
 }

@@ -31,14 +31,14 @@ public struct HARArchive: Codable, Sendable, Hashable {
         return try encoder.encode(self)
     }
 
-    // In the types below, a member that browsers omit is optional. A member that nothing reads is any JSON value.
+    // In the types below, a member that browsers omit is optional.
 
     /// The exchanges and the program that recorded them.
     package struct Log: Codable, Sendable, Hashable {
         /// The version of the format.
         package var version: String? = "1.2"
         /// The program that recorded the exchanges.
-        package var creator: JSONValue? = ["name": "Networking", "version": "1"]
+        package var creator: Unread<Creator>? = Unread()
         /// The exchanges, ordered by the time at which they began.
         package var entries: [Entry]
     }
@@ -54,7 +54,7 @@ public struct HARArchive: Codable, Sendable, Hashable {
         /// The response. If there was no response, its status is 0.
         package var response: Response
         /// Empty, because nothing is recorded about caches; if the response comes from a cache, ``comment`` says so.
-        package var cache: JSONValue? = [:]
+        package var cache: Unread<NoMembers>? = Unread()
         /// The durations of the phases.
         package var timings: Timings?
         /// Additional information from the library.
