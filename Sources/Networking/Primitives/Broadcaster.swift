@@ -102,11 +102,10 @@ public final class Broadcaster<Value: Sendable>: Sendable {
 
     /// Publishes `value`, unless it is equal to the current value.
     func publishChange(to value: Value) where Value: Equatable {
-        let isNew = state.withLock { state in
-            guard state.current != value else { return false }
-            _ = state.set(value)
-            return true
+        let (isNew, old) = state.withLock { state in
+            state.current == value ? (false, nil) : (true, state.set(value))
         }
+        withExtendedLifetime(old) {}  // as in `enqueue(_:)`
         if isNew { deliver() }
     }
 
