@@ -214,7 +214,8 @@ extension CallScope {
         /// The token refresh to which the task belongs, directly or through one of the calls of the refresh.
         var refresh: RefreshMark? { if case .refreshing(let mark) = self { mark } else { scope?.refresh } }
 
-        /// Whether the task runs under the permit of a call. If so, the calls that the task makes need no further permit.
+        /// Whether the task runs under the permit of a call. If so, the calls that the task makes need no further
+        /// permit.
         var hasPermit: Bool {
             switch self {
             case .inside(let scope): scope.hasPermit

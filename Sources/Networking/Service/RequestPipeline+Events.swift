@@ -3,8 +3,8 @@ import Foundation
 extension RequestPipeline {
     /// Delivers the events of one call to its task and to the observers of its service.
     ///
-    /// The task gets each event immediately. The observers get the events one at a time and in one order, even if several
-    /// threads report them. The observers are released after the call ends.
+    /// The task gets each event immediately. The observers get the events one at a time and in one order, even if
+    /// several threads report them. The observers are released after the call ends.
     final class Events: Sendable {
         /// The observers of a call, and the description of the call that they get.
         private struct Audience: Sendable {
@@ -17,8 +17,8 @@ extension RequestPipeline {
         }
 
         private struct State: Sendable {
-            /// Nil after the call ends. The audience is nil then, too, because a request that outlives the call must not
-            /// retain the task, the observers or the endpoint.
+            /// Nil after the call ends. The audience is nil then, too, because a request that outlives the call must
+            /// not retain the task, the observers or the endpoint.
             var track: CallTrack?
             var audience: Audience?
             var queue = DeliveryQueue<RequestEvent>()
@@ -67,8 +67,8 @@ extension RequestPipeline {
             if delivers { deliver() }
         }
 
-        /// Reports the end of the call to the observers. The task is notified earlier, because its callbacks run before the
-        /// observers are notified.
+        /// Reports the end of the call to the observers. The task is notified earlier, because its callbacks run before
+        /// the observers are notified.
         func finish(_ report: CallReport) {
             if state.withLock({ $0.take(.finished(report)) }) { deliver() }
         }

@@ -20,10 +20,10 @@ struct StressRound: Sendable {
         self.backend = backend
         let random = RandomSource(SeededGenerator(seed: seed))
         self.random = random
-        let decisions: [DuplicateRequestPolicy.Choice] = [.join, .replace, .keepFirst, .keepLatest, .allow, .allow]
+        let choices: [DuplicateRequestPolicy.Choice] = [.join, .replace, .keepFirst, .keepLatest, .allow, .allow]
         let duplicates = DuplicateRequestPolicy { _, _ in
             var random = random
-            return decisions.randomElement(using: &random) ?? .allow
+            return choices.randomElement(using: &random) ?? .allow
         }
         let home = ServiceBox()
         session = AccessTokenSupervisor(token: nil) { old in

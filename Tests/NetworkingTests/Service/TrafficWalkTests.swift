@@ -35,7 +35,7 @@ struct TrafficWalkTests {
         var baseURL: URL { URL(string: "https://host\(id % 2).example") ?? NetworkEnvironment.noBaseURL }
     }
 
-    private static let decisions: [DuplicateRequestPolicy.Choice] = [
+    private static let choices: [DuplicateRequestPolicy.Choice] = [
         .join, .replace, .keepFirst, .keepLatest, .allow, .share { _ in }, .replace { _ in },
     ]
 
@@ -49,7 +49,7 @@ struct TrafficWalkTests {
         let limit = ConcurrencyLimit(3, total: 5)
         let policy = DuplicateRequestPolicy { _, _ in
             var random = random
-            return Self.decisions.randomElement(using: &random) ?? .allow
+            return Self.choices.randomElement(using: &random) ?? .allow
         }
         let service = NetworkService(environment: NetworkEnvironment()) {
             $0.concurrencyLimit = limit

@@ -36,11 +36,11 @@ public protocol ErrorHandler: ResetParticipant {
     /// Decides about a failure.
     ///
     /// - Parameter failure: The error, with the endpoint, the request, the response, and the earlier attempts.
-    /// - Returns: The decision.
+    /// - Returns: The result.
     func handle(_ failure: RequestFailure) async -> ErrorHandlingResult
 }
 
-/// The decision of an error handler.
+/// What an error handler does with a failure.
 public enum ErrorHandlingResult: Sendable {
     /// The next handler is called with this error; after the last handler, the call ends with it. The reason explains
     /// why this handler does not retry. It is stored in ``RequestFailure/decisions`` and shown in the error's text.

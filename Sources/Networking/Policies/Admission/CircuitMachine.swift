@@ -1,6 +1,6 @@
 /// The state of a ``CircuitBreaker`` for one origin. It is a value without a clock: the caller passes the current time.
 package struct CircuitMachine: Sendable {
-    /// The decision about a request.
+    /// What the circuit does with a request.
     package enum Answer: Equatable, Sendable {
         case pass
         /// The only request that is sent, to find out whether the host works again.

@@ -80,7 +80,11 @@ struct RoutingTable {
     /// namespace in which the process began. Empty on other systems than Linux.
     static var current: RoutingTable {
         func table(_ name: String) -> String {
-            (try? String(contentsOfFile: "/proc/thread-self/net/\(name)", encoding: .utf8)) ?? ""
+            #if os(Linux)
+                (try? String(contentsOfFile: "/proc/thread-self/net/\(name)", encoding: .utf8)) ?? ""
+            #else
+                ""
+            #endif
         }
         return RoutingTable(ipv4: table("route"), ipv6: table("ipv6_route"))
     }

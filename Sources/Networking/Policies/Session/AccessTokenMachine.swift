@@ -28,7 +28,7 @@ package struct AccessTokenMachine: Sendable {
         case closed(any Error)
     }
 
-    /// The decision about a request whose token the server refused.
+    /// What happens to a request whose token the server refused.
     package enum Judgement: Equatable, Sendable {
         /// Rule 2: there is a newer token of the same session. Send the request again with that token.
         case repeatWithCurrent
@@ -178,7 +178,7 @@ package struct AccessTokenMachine: Sendable {
 
     // MARK: After a refusal
 
-    /// Returns the decision about a request whose token the server refused, by rules 2, 3 and 11. The decision depends
+    /// Returns the judgement about a request whose token the server refused, by rules 2, 3 and 11. It depends
     /// on the generation and the session of the refused token.
     ///
     /// - Parameter hasRefreshed: Whether a refresh for this call has already brought a token.

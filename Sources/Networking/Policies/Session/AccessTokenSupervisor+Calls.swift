@@ -69,12 +69,11 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Returns the decision about a request whose token the response refuses. Nil if the response does not refuse the
+    /// Returns the judgement about a request whose token the response refuses. Nil if the response does not refuse the
     /// token, or if the request carried no token of this supervisor.
     ///
-    /// The gate calls this method first, and this call makes the decision, so that a refresh begins before the permit
-    /// is released. The handler calls the method later and must get the same decision, even if the session has changed
-    /// since.
+    /// The gate calls this method first, and this call judges, so that a refresh begins before the permit is released.
+    /// The handler calls the method later and must get the same judgement, even if the session has changed since.
     func judge(_ response: HTTPResponse) -> AccessTokenMachine.Judgement? {
         guard let ticket = response.request.parts.session, let sent = ticket.token, let call = ticket.call,
             call.isOf(self)

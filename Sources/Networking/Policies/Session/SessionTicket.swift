@@ -48,6 +48,8 @@ extension SessionTicket {
 
     /// The token of one request. If the session has no token, the request has this object, too.
     final class Token: Sendable {
+        typealias Judgement = AccessTokenMachine.Judgement
+
         /// The generation of the session when the token was added.
         let generation: Int
         let session: UUID
@@ -55,7 +57,7 @@ extension SessionTicket {
         /// What happens to the request if the server refuses the token; nil before it has refused it. The gate decides,
         /// before the permit of the request is handed on; the handler gets the same judgement, even if the session has
         /// changed since.
-        @exclusivity(unchecked) nonisolated(unsafe) var judgement: AccessTokenMachine.Judgement?  // because of its lock
+        @exclusivity(unchecked) nonisolated(unsafe) var judgement: Judgement?  // because of the supervisor's lock
 
         init(generation: Int, session: UUID) {
             self.generation = generation

@@ -14,7 +14,7 @@ package enum CacheUse: Sendable {
 
 extension CachedResponse {
     /// Returns what the cache does with a request for which this response is stored.
-    package func use(for request: CacheRequest, at now: Date) -> CacheUse {
+    package func bestUse(for request: CacheRequest, at now: Date) -> CacheUse {
         if request.rule == .only { return .use }
         let age = freshness.age(at: now)
         let staleness = age - freshness.lifetime

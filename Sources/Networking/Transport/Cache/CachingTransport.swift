@@ -22,7 +22,7 @@ struct CachingTransport: Transport {
         }
         let stored = rule == .reload ? nil : cache.response(to: request)
         let now = cache.date()
-        let use = stored?.use(for: asked, at: now) ?? (asked.mustNotBeSent ? .refuse : .send)
+        let use = stored?.bestUse(for: asked, at: now) ?? (asked.mustNotBeSent ? .refuse : .send)
         if use == .use || use == .useAndRevalidate, let stored,
             let response = stored.response(to: asked, at: now, .cache)
         {

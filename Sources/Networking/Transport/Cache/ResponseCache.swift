@@ -10,7 +10,8 @@ public import Foundation
 public final class ResponseCache: Sendable {
     let date: @Sendable () -> Date
     let heuristicFreshness: Double
-    /// The responses in memory. When their size exceeds the capacity, those of the least recently used URLs are removed.
+    /// The responses in memory. When their size exceeds the capacity, those of the least recently used URLs are
+    /// removed.
     private let memory: CacheMemory
     let revalidations = CacheRevalidations()
     /// The responses that remain stored when the app ends; nil if there is no such store.

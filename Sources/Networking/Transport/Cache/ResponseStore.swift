@@ -29,9 +29,13 @@ protocol ResponseStore: Sendable {
 /// The responses in memory, and the requests in progress.
 final class CacheMemory: ResponseStore {
     private let pages: Locked<CachePages>
+    private let capacity: Int
 
     /// - Parameter capacity: The maximum size of the responses, in bytes.
-    init(capacity: Int) { pages = Locked(CachePages(capacity: capacity)) }
+    init(capacity: Int) {
+        self.capacity = capacity
+        pages = Locked(CachePages(capacity: capacity))
+    }
 
     /// Begins an exchange, and returns its identifier.
     func begin(_ key: String) -> UInt64 { pages.withLock { $0.begin(key) } }
@@ -48,7 +52,7 @@ final class CacheMemory: ResponseStore {
     }
 
     func copy(of response: CachedResponse, at key: String) -> CacheCopy? {
-        CacheCopy(.data(Data()), limit: pages.withLock { $0.capacity } / 8)
+        CacheCopy(.data(Data()), limit: capacity / 8)
     }
 
     func keep(_ response: CachedResponse?, of exchange: CacheExchange, copied: CacheCopy.Bytes?) {

@@ -4,7 +4,8 @@
     /// One exchange on a loop. It connects libcurl's callbacks with a request's body and a transfer.
     ///
     /// Exclusivity is not checked at run time, because only one thread uses the variables, and accesses do not overlap.
-    /// All methods except ``cancel()`` and ``init(_:delivering:configuration:loop:owner:)`` run on the loop's thread.
+    /// All methods except ``cancel()``, ``askToResume(_:)`` and ``init(_:delivering:configuration:loop:owner:)`` run on
+    /// the loop's thread.
     final class CurlExchange: @unchecked Sendable {  // because only the loop's thread uses its variables
         let request: HTTPRequest
         let transfer: Transfer

@@ -142,7 +142,7 @@ public struct FileDestination: Sendable {
             // it.
             guard file.isNamed(name) else { throw fault(ENOENT) }
             let target = try moveToTarget(name)
-            // The bytes of the file are already on the disk, so a folder that cannot be opened causes no error.
+            // The bytes of the file are already on the disk, so a failure of the folder causes no error.
             if isDurable { try? synchronizeFolder(of: url.path) }
             return target
         } catch {

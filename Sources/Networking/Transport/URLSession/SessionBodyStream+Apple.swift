@@ -4,7 +4,7 @@
     /// A request's body as a stream for `URLSession`. The stream is the input stream of a bound pair of streams. This
     /// class writes the body to the output stream.
     ///
-    /// All methods except ``close()`` run on the queue.
+    /// All methods except ``close()`` and ``wake()`` run on the queue.
     final class SessionBodyStream: NSObject, StreamDelegate, @unchecked Sendable {  // because only the queue changes it
         let input: InputStream
         private let output: OutputStream

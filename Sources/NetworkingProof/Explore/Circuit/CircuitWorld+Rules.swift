@@ -57,8 +57,7 @@ extension CircuitWorld {
         if phase == .closed { expect(answer == .pass, "a closed circuit returns \(answer)") }
     }
 
-    /// The outcome of a probe closes or opens the circuit. If a probe ends without a outcome, the next call is a
-    /// probe.
+    /// The outcome of a probe closes or opens the circuit. If it says nothing about the host, the next call is a probe.
     private mutating func aProbeDecides(_ outcome: CircuitMachine.Outcome) {
         switch outcome {
         case .success:
@@ -69,7 +68,7 @@ extension CircuitWorld {
             phase = .open(until: now + options.pause)
             expect(machine.phase == .open(until: time + .milliseconds(options.pause)), "the pause does not begin again")
         case .neither:
-            expect(machine.phase == .halfOpen(isProbing: false), "a probe without a outcome changes the phase")
+            expect(machine.phase == .halfOpen(isProbing: false), "a probe that says nothing changes the phase")
         }
         aClosingCircuitForgets()
     }

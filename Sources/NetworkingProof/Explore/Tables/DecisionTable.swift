@@ -117,7 +117,7 @@ enum DecisionTable {
             let rules = CacheRules(stored: stored.fields, asked: asked, age: stored.fields.initialAge + elapsed)
             let (row, expected) = rules.decision
             let text = { "\(stored.fields), \(asked), after \(elapsed) s" }
-            table.expect(stored.response.use(for: request, at: now), expected, row: row, text())
+            table.expect(stored.response.bestUse(for: request, at: now), expected, row: row, text())
             for failure in [CacheFailure.noResponse, .serverError] {
                 let (row, expected) = rules.mayReplace(failure)
                 table.expect(
