@@ -28,9 +28,11 @@ import Foundation
 public final class AccessTokenSupervisor: Sendable {
     /// A closure that gets a new token, which replaces the old token. The old token is nil if there is no token yet.
     ///
-    /// The closure returns the token and does not save it. Calls that the closure makes, in any service, need no
-    /// permit, carry no token, wait for no refresh and start no refresh. All other adapters and handlers apply to these
-    /// calls. Callers wait for the closure at most `refreshTimeout`, 30 seconds by default.
+    /// The closure returns the token and does not save it. If the token has no refresh token, it keeps the one of the
+    /// old token ([RFC 6749 section 6](https://www.rfc-editor.org/rfc/rfc6749#section-6)). Calls that the closure
+    /// makes, in any service, need no permit, carry no token, wait for no refresh and start no refresh. All other
+    /// adapters and handlers apply to these calls. Callers wait for the closure at most `refreshTimeout`, 30 seconds by
+    /// default.
     ///
     /// The session ends if the closure throws ``AccessToken/Rejected``, ``GeneralRequestError/noAuth``,
     /// ``GeneralRequestError/forbidden``, or a ``NetworkError`` or ``ServerFailure`` with status 400, 401 or 403, even
@@ -157,7 +159,8 @@ public final class AccessTokenSupervisor: Sendable {
 
     /// Replaces the current token with another token of the same session, for example a token that an extension of the
     /// app has fetched with a separate refresh. The new token takes precedence over a refresh in progress, and calls
-    /// continue with the new token. If there is no current token, for example after a log-out, the method does nothing.
+    /// continue with the new token. If it has no refresh token, it keeps that of the current token. If there is no
+    /// current token, for example after a log-out, the method does nothing.
     public func replace(_ token: AccessToken) {
         run { $0.replace(token, at: $1) }
     }
