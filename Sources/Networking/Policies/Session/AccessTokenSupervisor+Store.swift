@@ -16,8 +16,8 @@ extension AccessTokenSupervisor {
         return try await store.exclusively(ExclusiveOperation { [self] in try await result(of: job, in: store) })
     }
 
-    /// Calls the app's closure. Rule 8: if the new token has no refresh token, the old one stays valid (RFC 6749 section
-    /// 6).
+    /// Calls the app's closure. Rule 8: if the new token has no refresh token, the old one stays valid (RFC 6749,
+    /// section 6).
     private func renew(_ old: AccessToken?) async throws -> AccessToken {
         var new = try await refresh(old)
         new.refreshToken = new.refreshToken ?? old?.refreshToken
@@ -230,8 +230,8 @@ extension AccessToken {
     }
 }
 
-/// A token store has refused every write, as if other processes changed the token each time, or as if it compared tokens
-/// in another way than `==`.
+/// A token store has refused every write, as if other processes changed the token each time, or as if it compared
+/// tokens in another way than `==`.
 struct RefusingTokenStore: Error, CustomStringConvertible {
     let writes: Int
 
