@@ -15,6 +15,8 @@ public final class NetworkClient: Sendable {
     private let sessionError: NetworkError?
     /// Whether the session considers a response a refusal of its token; nil if there is no session.
     let refuses: (@Sendable (HTTPResponse) -> Bool)?
+    /// Returns whether no other error handler can decide before the handler of the session.
+    private let startsRefresh: @Sendable () -> Bool
     let admission: Admission
     let requestAdaptingService: RequestAdaptingService
     let errorHandlingService: ErrorHandlingService
@@ -39,7 +41,9 @@ public final class NetworkClient: Sendable {
         refuses = session?.refusal
         admission = Admission(configuration.policies(session))
         requestAdaptingService = configuration.adapting(session)
-        errorHandlingService = configuration.handling(session)
+        let errorHandlingService = configuration.handling()
+        self.errorHandlingService = errorHandlingService
+        startsRefresh = { errorHandlingService.isFirst { $0 is UnauthorizedErrorHandler } }
         transport = configuration.sending()
         settings = configuration.settings.over(.standard)
         sharedEnvironment = CopyOnWrite(configuration.environment)
@@ -103,7 +107,7 @@ public final class NetworkClient: Sendable {
         var request = try EndpointRequest(endpoint: endpoint, method: method, environment: environment)
             .make(settings, random: configuration.random)
         if let session {
-            session.beginCall(with: &request, of: endpoint)
+            session.beginCall(with: &request, of: endpoint, isFirst: startsRefresh)
         } else if let sessionError {
             throw sessionError
         }
@@ -136,7 +140,7 @@ public final class NetworkClient: Sendable {
         let environment = settings.sharedEnvironment ?? sharedEnvironment
         let home = try? environment.value.address?.get().origin
         var request = request.beginning(as: settings.authorizationType, from: home)
-        session?.beginCall(with: &request, of: endpoint)
+        session?.beginCall(with: &request, of: endpoint, isFirst: startsRefresh)
         return request
     }
 

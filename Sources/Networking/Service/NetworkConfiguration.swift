@@ -130,11 +130,14 @@ extension NetworkConfiguration.ErrorMapping {
 
 // Puts the parts into the order in which they process a request.
 extension NetworkConfiguration {
-    /// Returns the policies that admit a request, in the order of their stages.
+    /// Returns the policies that admit a request, in the order of their stages. The handler of a session brings its
+    /// gate.
     func policies(_ session: AccessTokenSupervisor?) -> [any AdmissionPolicy] {
         let own: [(any AdmissionPolicy)?] = [circuitBreaker, backoffGate, concurrencyLimit]
-        let token = admissionPolicies.contains { $0 is TokenGate } ? nil : session?.gate
-        let policies = own.compactMap { $0 } + admissionPolicies + [token].compactMap { $0 }
+        var policies = own.compactMap { $0 } + admissionPolicies
+        if let session, !policies.contains(where: { $0 is TokenGate }) {
+            policies.append(TokenGate(supervisor: session, isForStoreOnly: !hasUnauthorizedErrorHandler))
+        }
         return policies.enumerated()
             .sorted { ($0.element.admissionStage, $0.offset) < ($1.element.admissionStage, $1.offset) }.map(\.element)
     }
@@ -144,10 +147,16 @@ extension NetworkConfiguration {
         guard let session, !adapters.contains(where: { $0 is TokenRequestAdapter }) else {
             return requestAdaptingService
         }
-        return RequestAdaptingService(adapters + [session.adapter])
+        let adding: any RequestAdapter =
+            self.session == nil ? TokenMarkingAdapter(supervisor: session) : session.adapter
+        return RequestAdaptingService(adapters + [adding])
     }
 
-    func handling(_ session: AccessTokenSupervisor?) -> ErrorHandlingService {
+    private var hasUnauthorizedErrorHandler: Bool {
+        session != nil || errorHandlingService.handlers.contains { $0 is UnauthorizedErrorHandler }
+    }
+
+    func handling() -> ErrorHandlingService {
         let handlers = errorHandlingService.handlers
         var first: [any ErrorHandler] = []
         if let session, !handlers.contains(where: { $0 is UnauthorizedErrorHandler }) { first.append(session.handler) }

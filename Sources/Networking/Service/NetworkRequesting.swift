@@ -92,8 +92,7 @@ extension NetworkRequesting {
     }
 
     /// Returns the request of a call as it would be sent now, with everything that the endpoint, environment, settings,
-    /// adapters and cookies add. Does not send the request. The session adds its current token, and does not refresh
-    /// it.
+    /// adapters and cookies add. Does not send the request. The session adds its current token.
     ///
     /// ```swift
     /// print(try await service.httpRequest(for: ProfileEndpoint.fetch(id: 7)).curlCommand())
@@ -104,13 +103,17 @@ extension NetworkRequesting {
     ///   - converter: The converter that would read the response. It determines the `Accept` header. Default: `.void`,
     ///     which accepts any media type.
     ///   - settings: Settings for this call only. Default: no changes.
+    ///   - refreshing: Whether the method waits for a valid token, as a call does: until the store has been read, and
+    ///     for a refresh if the token has expired or is about to expire. Use it for a request that something else
+    ///     sends, such as a background session. Default: false, the request gets the current token, even if it has
+    ///     expired.
     /// - Throws: The error with which the call would fail before its request is sent: an error in the endpoint, or the
-    ///   error of an adapter.
+    ///   error of an adapter or of the refresh.
     public func httpRequest<Value: Sendable>(
         for endpoint: some Endpoint, as converter: ResponseConverter<Value> = .void,
-        with settings: RequestSettings = RequestSettings()
+        with settings: RequestSettings = RequestSettings(), refreshing: Bool = false
     ) async throws -> HTTPRequest {
-        try await client.pipeline(endpoint, as: converter, with: settings).adaptedRequest()
+        try await client.pipeline(endpoint, as: converter, with: settings).adaptedRequest(refreshing: refreshing)
     }
 
     /// The observers of the calls. They can be changed while the app runs.

@@ -63,7 +63,12 @@ extension RequestPipeline {
     private func policies(for request: HTTPRequest) throws -> Admission {
         guard request.parts.cache.rule == .only else { return client.admission }
         guard client.configuration.cache != nil else { throw NetworkError.notCached }
-        return Admission(client.admission.policies.filter { $0.admissionStage == .token })
+        return tokenAdmission
+    }
+
+    /// The policies that wait for a token.
+    private var tokenAdmission: Admission {
+        Admission(client.admission.policies.filter { $0.admissionStage == .token })
     }
 
     /// Runs the adapters on the original request.
@@ -115,6 +120,9 @@ extension RequestPipeline {
         if case .stream(let body) = response.content {
             var refused = response
             refused.content = .data(await body.beginning(upTo: HTTPStatus.refusedBodySize))
+            // The session may recognise its refusal by the body, which it has not seen at the head.
+            if refused.knownRefusal == false { refused.knownRefusal = nil }
+            refused.decideRefusal()
             answer(with: refused)
         }
         return NetworkError.explained(error, response)
@@ -136,8 +144,11 @@ extension RequestPipeline {
 
 extension RequestPipeline {
     /// Returns the request after its adapters have run and cookies have been added. Does not send it.
-    func adaptedRequest() async throws -> HTTPRequest {
+    ///
+    /// - Parameter refreshing: Whether the request waits for a valid token.
+    func adaptedRequest(refreshing: Bool = false) async throws -> HTTPRequest {
         var request = try makeRequest()
+        if refreshing { try await tokenAdmission.enter(request, for: endpoint).end(.notSent) }
         if let meter = settings.progress { request.belong(to: TransferContext(meter: meter)) }
         try await client.requestAdaptingService.adapt(&request, for: endpoint)
         return client.withCookies(request)

@@ -43,28 +43,40 @@ extension ExploreCheck {
     /// The states of the token refresh.
     private static let tokens = [
         tokens("tokens-2", .init(isRotatedElsewhere: true), (200_000, .max)),
+        tokens("tokens-2-chains", .init(roles: [.first, .behind], isRotatedElsewhere: true), (200_000, .max)),
+        tokens("tokens-2-behind", .init(roles: [.behind, .behind], isRotatedElsewhere: true), (200_000, .max)),
+        tokens("tokens-2-joined", .init(roles: [.behind, .follower], isRotatedElsewhere: true), (200_000, .max)),
+        tokens("tokens-2-nested", .init(roles: [.behind, .nested], isRotatedElsewhere: true), (200_000, .max)),
+        tokens("tokens-2-asked", .init(roles: [.first, .asker], isRotatedElsewhere: true), (200_000, .max)),
+        tokens("tokens-2-first", .init(form: .fetchesFirst), (200_000, .max)),
+        tokens("tokens-2-fixed", .init(form: .fixed), (200_000, .max)),
         tokens("tokens-2-expiry", .init(lives: [.unknown, .short, .over]), (200_000, .max)),
-        tokens("tokens-3", .init(callers: 3, isRotatedElsewhere: true), (200_000, 12_000_000)),
+        tokens(
+            "tokens-3", .init(roles: [.first, .first, .first], isRotatedElsewhere: true), (200_000, 12_000_000)),
+        tokens("tokens-3-chains", .init(roles: [.behind, .first, .nested]), (200_000, 12_000_000)),
+        tokens("tokens-3-joined", .init(roles: [.first, .behind, .follower]), (200_000, 12_000_000)),
         tokens("store-2", .init(hasStore: true), (100_000, .max)),
         tokens(
             "store-2-failing", .init(hasStore: true, isStoreFailing: true),
             (100_000, 6_000_000)),
         tokens(
-            "store-1-shared", .init(callers: 1, hasStore: true, hasOtherProcesses: true),
+            "store-1-shared", .init(roles: [.first], hasStore: true, hasOtherProcesses: true),
             (100_000, 12_000_000)),
         tokens(
-            "store-1-rotated", .init(callers: 1, hasStore: true, hasOtherProcesses: true, isRotatedElsewhere: true),
+            "store-1-rotated",
+            .init(roles: [.first], hasStore: true, hasOtherProcesses: true, isRotatedElsewhere: true),
             (100_000, 6_000_000)),
         tokens(
-            "store-1-expiry", .init(callers: 1, hasStore: true, hasOtherProcesses: true, lives: [.unknown, .short]),
+            "store-1-expiry",
+            .init(roles: [.first], hasStore: true, hasOtherProcesses: true, lives: [.unknown, .short]),
             (100_000, 6_000_000)),
         tokens(
             "store-2-shared", .init(hasStore: true, hasOtherProcesses: true),
             (100_000, 6_000_000)),
         tokens(
-            "store-1-all", .init(callers: 1, hasStore: true, isStoreFailing: true, hasOtherProcesses: true),
+            "store-1-all", .init(roles: [.first], hasStore: true, isStoreFailing: true, hasOtherProcesses: true),
             (100_000, 6_000_000)),
-        tokens("store-3", .init(callers: 3, hasStore: true), (100_000, 11_000_000)),
+        tokens("store-3", .init(roles: [.first, .first, .first], hasStore: true), (100_000, 11_000_000)),
     ]
 
     private static func tokens(

@@ -3,7 +3,10 @@ import Networking
 /// A possible next move in a ``TokenWorld``.
 enum TokenMove: CustomStringConvertible, Sendable {
     enum CallerStep: Sendable {
-        case begin, ask, enter, adapt, succeed, refuse, handle, cancel
+        case begin, ask, enter, adapt, succeed, refuse, cancel
+        /// The error handlers before the handler of the session end the call, or ask for a retry, or pass the refusal
+        /// on.
+        case endChain, retry, arrive
     }
 
     enum JobStep: Sendable {
@@ -47,17 +50,32 @@ extension TokenWorld {
         for (index, caller) in callers.enumerated() {
             let steps: [TokenMove.CallerStep] =
                 switch caller.phase {
-                case .idle: [.begin]
+                case .idle: mayBegin(index) ? [.begin] : []
                 case .queued: [.ask, .cancel]
                 case .entering: [.enter, .cancel]
                 case .permitAcquired: [.adapt, .cancel]
                 case .sent: [.succeed, .refuse]
-                case .refused: [.handle, .cancel]
+                case .refused: chainSteps(of: index)
                 case .waitingToPass, .waitingForRefresh: [.cancel]
                 }
             moves += steps.map { .caller(index, $0) }
         }
         return moves
+    }
+
+    /// A nested call is made by an error handler of the first call.
+    private func mayBegin(_ index: Int) -> Bool {
+        options.roles[index] != .nested || callers[0].phase == .refused
+    }
+
+    /// The next steps of a refused call. It waits for the nested call, if there is one. A chain that hangs takes no
+    /// step.
+    private func chainSteps(of index: Int) -> [TokenMove.CallerStep] {
+        guard index > 0 || !zip(callers, options.roles).contains(where: { $1 == .nested && $0.phase != .idle }) else {
+            return [.cancel]
+        }
+        guard options.roles[index] != .first else { return [.arrive, .cancel] }
+        return [.arrive, .endChain, .cancel] + (rules.calls[index].ownRetries == 0 ? [.retry] : [])
     }
 
     private var jobMoves: [TokenMove] {
@@ -93,6 +111,9 @@ extension TokenWorld {
 
     private var appMoves: [TokenMove] {
         var moves: [TokenMove] = options.lives.filter { $0 != .over }.map { .app(.logIn($0)) } + [.app(.logOut)]
+        guard options.form == .renewable else {
+            return options.form == .fixed ? [] : moves + (machine.token != nil ? [.app(.passTime)] : [])
+        }
         let isRotated = options.hasStore ? rumour?.session == machine.session : options.isRotatedElsewhere
         if isRotated, machine.token != nil { moves.append(.app(.replace)) }
         if options.lives.contains(.short) { moves.append(.app(.passTime)) }

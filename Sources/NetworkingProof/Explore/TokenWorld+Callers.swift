@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-// The steps of a call through the gate, the adapter and the handler.
+// The steps of a call through the gate, the adapter, the transport and the error handlers.
 extension TokenWorld {
     mutating func make(_ step: TokenMove.CallerStep, by index: Int) {
         switch step {
@@ -11,164 +11,160 @@ extension TokenWorld {
         case .adapt: adapt(index)
         case .succeed: answer(index)
         case .refuse: refuse(index)
-        case .handle: handle(index)
+        case .arrive: arrive(index)
+        case .endChain: end(index)
+        case .retry: retry(index)
         case .cancel: cancel(index)
         }
     }
 
+    /// The name of the endpoint that a caller uses.
+    private func endpoint(_ index: Int) -> Int { options.roles[index] == .nested ? 1 : 0 }
+
+    private func refusing(_ index: Int) -> AccessTokenMachine.RefusingEndpoint {
+        AccessTokenMachine.RefusingEndpoint("\(endpoint(index))", status: 401)
+    }
+
+    /// Whether the refresh that may run brings the token for the calls.
+    private var runs: Bool { running.contains { machine.isWanted($0.job) } }
+
     private mutating func begin(_ index: Int) {
         callers[index].phase = .queued
-        callers[index].member = SessionTicket.Member(of: machine.sessionOfNewCall)
-        callers[index].began = machine.token == nil ? nil : machine.session
+        callers[index].member = SessionTicket.Member(of: machine.sessionNumber)
+        rules.begin(index)
+        guard options.roles[index] == .asker else { return }
+        callers[index].phase = .waitingToPass
+        rules.wait(index)
+        rules.isAsked = true
+        perform(machine.wait(UInt64(index), of: machine.sessionNumber, forRefreshAt: now))
     }
 
     private mutating func ask(_ index: Int) {
         switch machine.passage(of: callers[index].member.session, at: now) {
         case .open:
-            checkSending(index)
+            admit(index)
             callers[index].phase = .permitAcquired
         case .wait: callers[index].phase = .entering
-        case .closed: callers[index] = Caller()
+        case .closed: end(index)
         }
     }
 
     private mutating func enter(_ index: Int) {
         callers[index].phase = .waitingToPass
+        rules.wait(index)
         perform(machine.wait(UInt64(index), of: callers[index].member.session, toPassAt: now))
     }
 
     private mutating func adapt(_ index: Int) {
-        guard callers[index].member.join(machine.session) else {
-            callers[index] = Caller()
-            return
-        }
-        let began = callers[index].began ?? machine.session
-        expect(began == machine.session, "rule 11: a call is sent with tokens of the session in which it began")
-        callers[index].began = began
-        callers[index].carried = (machine.generation, machine.session)
+        guard let mark = machine.mark(of: callers[index].member.session) else { return end(index) }
+        rules.send(index)
+        callers[index].mark = machine.token == nil ? nil : mark
         callers[index].phase = .sent
     }
 
     private mutating func answer(_ index: Int) {
-        hear(index)
-        callers[index] = Caller()
+        rules.accept(index, at: endpoint(index))
+        if let mark = callers[index].mark { machine.hear(acceptanceOf: mark, by: "\(endpoint(index))") }
+        end(index)
     }
 
-    /// Records that a response has arrived, which shows that the token has been tried.
-    private mutating func hear(_ index: Int) {
-        guard let carried = callers[index].carried else { return }
-        machine.noteResponse(toGeneration: carried.generation)
-        if carried.generation >= machine.tokenGeneration { facts.isUntried = false }
-    }
-
+    /// The server refuses the token of a call. A call without a token is not a call of the session.
     private mutating func refuse(_ index: Int) {
-        guard let carried = callers[index].carried else { return }
-        hear(index)
-        let isCurrent = carried.generation >= machine.tokenGeneration
-        let hasToken = machine.token != nil
-        if isCurrent { facts.isWrongClock = false }
-        let jobs = running.count
-        let (judgement, effects) = machine.judge(
-            refusalOfGeneration: carried.generation, of: carried.session,
-            hasRefreshed: callers[index].member.hasRefreshed)
+        guard var mark = callers[index].mark else { return end(index) }
         callers[index].phase = .refused
-        callers[index].judgement = judgement
+        guard options.roles[index] != .follower else { return }
+        rules.refuse(index, at: endpoint(index))
+        rules.cause = .head(index)
+        let effects = machine.hear(
+            refusalOf: &mark, by: refusing(index), in: callers[index].member,
+            startsRefresh: options.roles[index] == .first)
+        callers[index].mark = mark
         perform(effects)
-        let isOfSession = carried.session == machine.session
-        if !isOfSession { expect(judgement == .giveUp, "rule 11: a refused call of another session ends") }
-        if isOfSession, !isCurrent, hasToken {
-            expect(
-                judgement == .repeatWithCurrent,
-                "rule 2: a call whose older token was refused is repeated with the current token")
-        }
-        if !isCurrent { expect(running.count == jobs, "rule 2: a refusal of an older token begins no refresh") }
-        if isCurrent, callers[index].hasRepeatedAfterRefresh {
-            expect(
-                judgement == .giveUp && running.count == jobs,
-                "rule 3: a call ends when the token of its own refresh is refused")
-        }
-        if !isOfSession { expect(running.count == jobs, "rule 11: a refusal of another session begins no refresh") }
     }
 
-    private mutating func handle(_ index: Int) {
-        guard let carried = callers[index].carried else { return }
-        switch callers[index].judgement {
-        case .giveUp:
-            callers[index] = Caller()
-        case .repeatWithCurrent:
-            repeatCall(index, callers[index].member.mayRepeatWithCurrent(), isWithCurrent: true)
-        case .waitForRefresh:
-            callers[index].phase = .waitingForRefresh
-            perform(machine.wait(UInt64(index), forRefreshOfGeneration: carried.generation, of: carried.session))
+    private mutating func arrive(_ index: Int) {
+        guard var mark = callers[index].mark else { return end(index) }
+        if options.roles[index] == .follower { rules.refuse(index, at: endpoint(index)) }
+        rules.cause = .arrival(index)
+        let effects = machine.arrive(
+            UInt64(index), with: &mark, by: refusing(index), in: callers[index].member)
+        callers[index].mark = mark
+        let own = effects.compactMap { effect -> TokenRules.Arrival? in
+            switch effect {
+            case .release(UInt64(index), let refreshed): .again(refreshed: refreshed != nil)
+            case .fail(UInt64(index), _): .ends
+            default: nil
+            }
         }
+        rules.arrive(index, at: endpoint(index), own.first ?? .waits)
+        callers[index].phase = .waitingForRefresh
+        if own.isEmpty { rules.wait(index) }
+        perform(effects)
     }
 
-    private mutating func repeatCall(_ index: Int, _ isGranted: Bool, isWithCurrent: Bool) {
-        guard isGranted else {
-            callers[index] = Caller()
-            return
-        }
-        if isWithCurrent {
-            expect(!callers[index].hasRepeatedWithCurrent, "rule 3: a call is repeated once with the current token")
-            callers[index].hasRepeatedWithCurrent = true
-        } else {
-            expect(!callers[index].hasRepeatedAfterRefresh, "rule 3: a call is repeated once after a refresh")
-            callers[index].hasRepeatedAfterRefresh = true
-        }
-        callers[index].carried = nil
-        callers[index].judgement = .giveUp
+    /// A handler before the handler of the session asks for a retry.
+    private mutating func retry(_ index: Int) {
+        rules.retry(index)
+        callers[index].mark = nil
         callers[index].phase = .queued
     }
 
+    private mutating func end(_ index: Int) {
+        rules.end(index)
+        callers[index] = Caller()
+    }
+
+    /// Ends a call, and the call that one of its handlers has made.
     private mutating func cancel(_ index: Int) {
         let wanted = running.map { machine.isWanted($0.job) }
-        switch callers[index].phase {
-        case .waitingToPass, .waitingForRefresh: machine.leave(UInt64(index))
-        default: break
+        let nested = index == 0 ? callers.indices.filter { options.roles[$0] == .nested } : []
+        for index in nested + [index] {
+            machine.leave(UInt64(index))
+            callers[index] = Caller()
+            rules.leave(index, isUnchanged: wanted == running.map { machine.isWanted($0.job) })
         }
-        callers[index] = Caller()
-        expect(wanted == running.map { machine.isWanted($0.job) }, "rule 6: a leaving call does not stop the refresh")
     }
 
     /// Continues a call that the machine releases.
-    mutating func release(_ waiter: UInt64, with origin: AccessTokenMachine.Origin) {
+    mutating func release(_ waiter: UInt64, refreshed: Int?) {
         let index = Int(waiter)
+        let isWaiting = rules.calls[index].isWaiting
         switch callers[index].phase {
+        case .waitingToPass where options.roles[index] == .asker:
+            end(index)
         case .waitingToPass:
-            checkSending(index)
-            callers[index].member.pass(with: origin)
-            if origin == .refresh { callers[index].hasRepeatedAfterRefresh = true }
+            rules.release(index, refreshed: refreshed != nil, isRefused: false)
+            admit(index)
+            callers[index].member.pass(refreshed: refreshed)
             callers[index].phase = .permitAcquired
         case .waitingForRefresh:
-            let hadRepeats = callers[index].member.repeats
-            let isGranted = callers[index].member.mayRepeat(with: origin)
-            let isWithCurrent = origin == .elsewhere && !hadRepeats.contains(.withCurrent)
-            repeatCall(index, isGranted, isWithCurrent: isWithCurrent)
+            if isWaiting { rules.release(index, refreshed: refreshed != nil, isRefused: true) }
+            guard callers[index].member.mayRepeat(refreshed: refreshed) else { return end(index) }
+            rules.repeatCall(index, refreshed: refreshed != nil)
+            callers[index].mark = nil
+            callers[index].phase = .queued
         default:
-            expect(false, "rule 7: only waiters are released")
+            rules.continueWaiting(false)
         }
     }
 
     mutating func fail(_ waiter: UInt64) {
         let index = Int(waiter)
-        let isWaiting = callers[index].phase == .waitingToPass || callers[index].phase == .waitingForRefresh
-        expect(isWaiting, "rule 7: only waiters fail")
-        callers[index] = Caller()
+        rules.continueWaiting(callers[index].phase == .waitingToPass || callers[index].phase == .waitingForRefresh)
+        end(index)
     }
 
-    /// Checks the rules for a call that is about to be sent.
-    private mutating func checkSending(_ index: Int) {
-        if case .unread = machine.storage { expect(false, "rule 12: nothing is sent before the store has been read") }
-        expect(!running.contains { machine.isWanted($0.job) }, "rule 4: nothing is sent while a refresh runs")
-        if let began = callers[index].began {
-            expect(began == machine.session, "rule 11: no call of another session is admitted")
-        }
-        if let token = machine.token {
-            expect(facts.over != token.value, "rule 7: nothing is sent with a token whose session is over")
-            let hasExpired = token.expiresAt.map { $0 <= now } ?? false
-            expect(
-                !hasExpired || facts.isUntried || facts.isWrongClock || facts.isLoggedOut,
-                "rule 5: a token that has expired is refreshed before sending")
-        }
+    private mutating func admit(_ index: Int) {
+        rules.admit(
+            index, isStoreRead: !machine.isUnread, runs: runs, token: machine.token?.value,
+            hasExpired: machine.token?.expiresAt.map { $0 <= now } ?? false)
+    }
+
+    /// Lets the rules check that a refresh begins.
+    mutating func noteStart(of job: AccessTokenMachine.Job) {
+        rules.begin(
+            isAlone: !running.contains { !$0.isAbandoned }, endpoints: callers.indices.map(endpoint),
+            areFirst: options.roles.map { $0 == .first })
+        if job.kind == .refresh { rules.beginRefresh(of: job.token?.value) }
     }
 }

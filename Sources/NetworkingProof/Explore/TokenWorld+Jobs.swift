@@ -8,7 +8,7 @@ extension TokenWorld {
             switch effect {
             case .start(let job): start(job)
             case .cancel: break  // a cancelled refresh may still end in any way
-            case .release(let waiter, let origin): release(waiter, with: origin)
+            case .release(let waiter, let refreshed): release(waiter, refreshed: refreshed)
             case .fail(let waiter, _): fail(waiter)
             case .announce(let event): hear(event)
             case .keep: keeper = keeper ?? .due
@@ -17,15 +17,7 @@ extension TokenWorld {
     }
 
     private mutating func start(_ job: AccessTokenMachine.Job) {
-        expect(!running.contains { !$0.isAbandoned }, "rule 1: one refresh at a time")
-        if job.kind == .refresh {
-            expect(!facts.isLoggedOut, "rule 11: no refresh begins after a log-out")
-            if let token = job.token {
-                expect(facts.over != token.value, "rule 7: no refresh is tried with a token whose session is over")
-                expect(!facts.isUntried, "rule 5: a token fresh from a refresh is sent at least once")
-                expect(!facts.isWrongClock, "rule 5: an expiry caused by a wrong local clock begins no refresh")
-            }
-        }
+        noteStart(of: job)
         let isDirect = !options.hasStore
         if isDirect { checkSpent(job, job.token) }
         running.append(
@@ -37,16 +29,13 @@ extension TokenWorld {
         guard let old, machine.isWanted(job), options.hasStore || !running.contains(where: { $0.isAbandoned }) else {
             return
         }
-        expect(!spent.contains(old.value), "rule 12: no refresh token is used twice")
+        rules.spend(isSpent: spent.contains(old.value))
     }
 
     private mutating func hear(_ event: AccessTokenSupervisor.Event) {
         switch event {
-        case .refreshed(let token):
-            expect(machine.token == token, "rule 8: the token reported as refreshed is the current token")
-        case .sessionOver:
-            expect(!facts.isOverAnnounced, "rule 7: the end of a session is reported once")
-            facts.isOverAnnounced = true
+        case .refreshed(let token): rules.report(token: token.value, whileCurrentIs: machine.token?.value)
+        case .sessionOver: rules.reportSessionOver()
         case .unreachable, .notStored: break
         }
     }
@@ -99,12 +88,17 @@ extension TokenWorld {
         }
         switch job.step(finding: stored, isUnsaved: machine.isUnsaved(finding: stored), at: now) {
         case .adopt(let token): succeed(index, with: token, from: .elsewhere, isKept: true)
-        case .findNothing: end(index) { $0.findNothing(job) }
+        case .findNothing: findNothing(index)
         case .remainOver, .logOut: rejected(index)
         case .refresh(let old):
             checkSpent(job, old)
             running[index].stage = .refreshing(old: old, stored: stored)
         }
+    }
+
+    private mutating func findNothing(_ index: Int) {
+        let (job, now) = (running[index].job, now)
+        end(index) { $0.findNothing(job, at: now) }
     }
 
     private mutating func refresh(_ index: Int, _ life: Life) {
@@ -155,7 +149,7 @@ extension TokenWorld {
             }
             store = token
             // If the refresh was superseded after the store was read, its token counts as written by another process.
-            facts.isForeign = job.generation != machine.tokenGeneration
+            isForeign = job.generation != machine.tokenGeneration
             succeed(index, with: token, from: .refresh, isKept: true)
         } else if job.generation != machine.tokenGeneration {
             end(index) { $0.fail(job, with: CancellationError(), isRejection: false) }
@@ -170,10 +164,12 @@ extension TokenWorld {
 
     private mutating func rejected(_ index: Int) {
         let job = running[index].job
-        let isWanted = machine.isWanted(job)
+        // If no first token could be fetched, no session has ended.
+        let endsSession = machine.isWanted(job) && job.token != nil
         end(index) { $0.fail(job, with: AccessToken.Rejected(), isRejection: true) }
-        if isWanted { expect(machine.over != nil, "rule 7: a rejected refresh ends the session") }
-        if isWanted { facts.over = machine.token?.value }
+        guard endsSession else { return }
+        rules.reject(isOver: machine.over != nil)
+        rules.endSession(of: machine.token?.value)
     }
 
     private mutating func succeed(
@@ -182,38 +178,43 @@ extension TokenWorld {
         let job = running[index].job
         let isCurrent = job.generation == machine.tokenGeneration
         let now = now
-        if isCurrent { change(to: token, from: origin) }
+        if isCurrent {
+            let isOther = job.kind != .load && token.session != machine.session
+            change(to: token, by: origin == .refresh ? .refresh : .store, beginsSession: isOther)
+        }
         end(index) { $0.succeed(job, with: token, from: origin, isKept: isKept, at: now) }
-        if isCurrent { expect(machine.token == token, "rule 8: the result of a refresh is adopted, even if late") }
+        if isCurrent { rules.succeed(isAdopted: machine.token == token) }
     }
 
-    /// Records the facts of a new current token.
-    mutating func change(to token: AccessToken?, from origin: AccessTokenMachine.Origin) {
-        facts.over = nil
-        facts.isOverAnnounced = false
-        facts.isLoggedOut = token == nil
-        facts.isUntried = origin == .refresh
-        facts.isWrongClock = origin == .refresh && token?.expiresAt.map { $0 <= now } ?? false
+    /// Notes that the current token changes.
+    mutating func change(to token: AccessToken?, by source: TokenRules.Source, beginsSession: Bool) {
+        rules.change(
+            toToken: token != nil, by: source, isExpired: token?.expiresAt.map { $0 <= now } ?? false,
+            beginsSession: beginsSession)
     }
 
     private mutating func end(_ index: Int, _ event: (inout AccessTokenMachine) -> [AccessTokenMachine.Effect]) {
         let current = machine.token
         let isStale = running[index].job.generation != machine.tokenGeneration
+        let mayFail = machine.isWanted(running[index].job)
         running.remove(at: index)
+        let before = machine.failure?.generation
         let effects = event(&machine)
-        if isStale { expect(machine.token == current, "rule 8: a result for a replaced token is ignored") }
+        if mayFail, machine.failure?.generation != before, machine.failure != nil { rules.failRefresh() }
+        if isStale { rules.succeedLate(isUnchanged: machine.token == current) }
         perform(effects)
     }
 
     private mutating func passLimit(_ index: Int) {
         let job = running[index].job
+        if machine.isWanted(job), machine.refresh?.isOverdue == false { rules.failRefresh() }
         let effects = machine.passTimeLimit(of: job, with: Unreachable())
         if machine.refresh?.id != job.id || effects.contains(where: { if case .start = $0 { true } else { false } }) {
             running[index].isAbandoned = true
         }
         let waiters = machine.refresh?.waiters ?? []
         if effects.isEmpty == false, machine.refresh?.id == job.id {
-            expect(waiters.isEmpty, "rule 1: the waiters fail when the time limit has passed")
+            rules.passLimit(hasWaiters: !waiters.isEmpty)
         }
         perform(effects)
     }

@@ -12,7 +12,7 @@ extension TokenWorld {
         writeMachine(to: &key, &names)
         writeOutside(to: &key, &names)
         for job in running { write(job, to: &key, &names) }
-        var calls = callers.enumerated().map { bytes(of: $1, waiter: UInt64($0), names) }
+        var calls = callers.enumerated().map { bytes(of: $1, waiter: UInt64($0)) }
         calls.sort { $0.lexicographicallyPrecedes($1) }
         for call in calls { key.write(call) }
         names.writeSets(of: self, to: &key)
@@ -30,11 +30,14 @@ extension TokenWorld {
             }
         key.write(storage)
         key.write(
-            machine.tokenOrigin == .refresh, machine.mayRefresh, machine.isUntried, machine.hasWrongExpiry,
+            machine.tokenOrigin == .refresh, machine.form == .fetchesFirst, machine.isUntried, machine.hasWrongExpiry,
             machine.over != nil, machine.mayHoldAny)
         key.write(
-            facts.over != nil && facts.over == machine.token?.value, facts.isOverAnnounced, facts.isLoggedOut,
-            facts.isUntried, facts.isWrongClock)
+            rules.over != nil && rules.over == machine.token?.value, rules.isOverAnnounced, rules.wasSet,
+            rules.isUntried, rules.isWrongClock, rules.isAsked)
+        key.write(UInt8(rules.refusing.reduce(0) { $0 | 1 << $1 }))
+        key.write(UInt8(machine.refusing.reduce(0) { $0 | 1 << (Int($1.name) ?? 7) }))
+        key.write(machine.failure.map { $0.generation == machine.generation - 1 } ?? false, machine.failure != nil)
         guard let refresh = machine.refresh else { return key.write(0xFF) }
         key.write(UInt8(running.firstIndex { $0.job.id == refresh.id } ?? 0xFE))
         key.write(refresh.isSuperseded, refresh.isWantedAgain, refresh.isOverdue)
@@ -43,7 +46,7 @@ extension TokenWorld {
     private func writeOutside(to key: inout StateKey, _ names: inout Names) {
         names.write(store, in: self, to: &key)
         names.write(rumour, in: self, to: &key)
-        key.write(store.flatMap(\.session).map(facts.ended.contains) ?? false, facts.isForeign)
+        key.write(store.flatMap(\.session).map(ended.contains) ?? false, isForeign)
         switch keeper {
         case nil: key.write(0)
         case .due: key.write(1)
@@ -112,21 +115,20 @@ extension TokenWorld {
         names.write(update.stored, in: self, to: &key)
     }
 
-    private func bytes(of caller: Caller, waiter: UInt64, _ names: Names) -> [UInt8] {
-        guard caller.phase != .idle else { return [0] }
+    private func bytes(of caller: Caller, waiter: UInt64) -> [UInt8] {
+        let role = options.roles[Int(waiter)].rawValue
+        guard caller.phase != .idle else { return [0, role] }
         let isWaiter = machine.refresh?.waiters.contains { $0.id == waiter } ?? false
-        let judgement: UInt8 =
-            switch caller.judgement {
-            case .repeatWithCurrent: 0
-            case .waitForRefresh: 1
-            case .giveUp: 2
-            }
-        return [
-            caller.phase.rawValue, judgement, caller.member.repeats.rawValue, isWaiter ? 1 : 0,
-            names.known(caller.member.session), names.known(caller.began),
-            age(of: caller.carried?.generation), names.known(caller.carried?.session),
-            (caller.hasRepeatedWithCurrent ? 1 : 0) | (caller.hasRepeatedAfterRefresh ? 2 : 0),
+        let flags: [Bool] = [
+            isWaiter, caller.member.isRepeated, caller.member.session == machine.sessionNumber,
+            caller.mark?.session == machine.sessionNumber, caller.mark?.wasCurrent == true,
+            caller.mark?.wasCurrent == nil,
         ]
+        let mask = flags.enumerated().reduce(UInt8(0)) { $0 | ($1.element ? 1 << UInt8($1.offset) : 0) }
+        return [
+            caller.phase.rawValue, role, mask, age(of: caller.mark?.generation),
+            caller.member.refreshedGeneration.map { $0 == machine.tokenGeneration ? 2 : 1 } ?? 0,
+        ] + rules.calls[Int(waiter)].bytes
     }
 
     /// Compares the generation of a call's token with the current generations of the machine. The rules need only the
@@ -146,12 +148,6 @@ extension TokenWorld {
             if let index = sessions.firstIndex(of: id) { return UInt8(index + 1) }
             sessions.append(id)
             return UInt8(sessions.count)
-        }
-
-        /// Returns the number of a session. All sessions that only calls know have the same number. The machine, the
-        /// store and the jobs do not know these sessions.
-        func known(_ id: UUID?) -> UInt8 {
-            id.map { id in sessions.firstIndex(of: id).map { UInt8($0 + 1) } ?? 0xFF } ?? 0
         }
 
         mutating func write(_ token: AccessToken?, in world: TokenWorld, to key: inout StateKey) {

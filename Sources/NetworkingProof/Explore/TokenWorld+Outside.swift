@@ -18,12 +18,12 @@ extension TokenWorld {
     }
 
     private mutating func set(_ token: AccessToken?, in session: UUID) {
-        facts.ended.insert(machine.session)
+        ended.insert(machine.session)
         // A log-in or log-out before the store has been read ends the session of the stored token.
-        if machine.isUnread, let stored = store?.session { facts.ended.insert(stored) }
-        change(to: token, from: .elsewhere)
+        if machine.isUnread, let stored = store?.session { ended.insert(stored) }
+        change(to: token, by: .app, beginsSession: true)
         perform(machine.set(token, session: session, at: now))
-        expect(machine.token == token, "rule 8: a token that the app sets becomes the current token")
+        rules.set(isCurrent: machine.token == token)
     }
 
     private mutating func replace() {
@@ -33,19 +33,17 @@ extension TokenWorld {
             perform(machine.replace(token, at: now))  // already the current token: a running refresh must continue
             return
         }
-        change(to: token, from: .elsewhere)
+        change(to: token, by: .app, beginsSession: false)
         let session = machine.session
         perform(machine.replace(token, at: now))
-        expect(
-            machine.token == token && machine.session == session, "rule 11: a token rotated elsewhere keeps the session"
-        )
+        rules.replace(isCurrent: machine.token == token, isSameSession: machine.session == session)
     }
 
     mutating func make(_ step: TokenMove.StoreStep) {
         switch step {
         case .keep: keep()
         case .keepInVain: keeper = machine.keeping == nil ? nil : .due
-        case .look: look = (store, machine.tokenGeneration, facts.isForeign)
+        case .look: look = (store, machine.tokenGeneration, isForeign)
         case .find: find()
         case .logOutElsewhere: writeElsewhere(nil)
         case .logInElsewhere: writeElsewhere(newToken(.unknown, in: newSession()))
@@ -59,7 +57,7 @@ extension TokenWorld {
 
     private mutating func writeElsewhere(_ token: AccessToken?) {
         store = token
-        facts.isForeign = true
+        isForeign = true
     }
 
     /// Prepares the next write of the keeper, or carries it out.
@@ -84,12 +82,10 @@ extension TokenWorld {
     mutating func write(_ update: Update) -> Bool {
         guard store == update.stored else { return false }
         if let old = store, let token = update.token, old.session == token.session {
-            expect(
-                !spent.contains(token.value) || spent.contains(old.value),
-                "rule 12: the store's newer token is not replaced by an older one")
+            rules.write(isOlder: spent.contains(token.value) && !spent.contains(old.value))
         }
         store = update.token
-        facts.isForeign = false
+        isForeign = false
         machine.noteKept(generation: update.generation)
         return true
     }
@@ -97,13 +93,12 @@ extension TokenWorld {
     private mutating func find() {
         guard let seen = look else { return }
         look = nil
-        let before = machine.tokenGeneration
+        let (before, session) = (machine.tokenGeneration, machine.session)
         let effects = machine.find(seen.found, generation: seen.generation, session: newSession(), at: now)
         if machine.tokenGeneration != before {
-            expect(before == seen.generation, "rule 12: a read is ignored if the current token has changed since")
-            expect(seen.isForeign, "rule 12: the store's content is taken over only if another process wrote it")
-            change(to: seen.found, from: .elsewhere)
-            if seen.found == nil { facts.isOverAnnounced = false }
+            rules.takeOver(isCurrent: before == seen.generation, isForeign: seen.isForeign)
+            change(
+                to: seen.found, by: .store, beginsSession: seen.found == nil || seen.found?.session != session)
         }
         perform(effects)
     }

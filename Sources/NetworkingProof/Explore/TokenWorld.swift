@@ -8,8 +8,23 @@ import Networking
 /// order, such as the order of two calls, the world allows any order. If the server or the store decides something, the
 /// world allows any result.
 struct TokenWorld: World {
+    /// What stands before the handler of the session in the chain of a caller, and how its refusal becomes known.
+    enum Role: UInt8, Sendable {
+        /// Nothing that can decide.
+        case first
+        /// A handler that may end the call, retry it, take any time, or pass the refusal on.
+        case behind
+        /// The caller has joined the transfer of another one: its refusal becomes known when its chain arrives.
+        case follower
+        /// As ``behind``. The call is made by a handler of the first call, which waits for it.
+        case nested
+        /// The caller asks for a new token, and sends nothing.
+        case asker
+    }
+
     struct Options: Sendable {
-        var callers = 2
+        var roles: [Role] = [.first, .first]
+        var form = TokenRules.Form.renewable
         var hasStore = false
         /// Whether reading and writing the store may fail.
         var isStoreFailing = false
@@ -47,15 +62,9 @@ struct TokenWorld: World {
         }
 
         var phase = Phase.idle
-        var member = SessionTicket.Member(of: nil)
-        /// The generation and the session of the token that the call carries.
-        var carried: (generation: Int, session: UUID)?
-        var judgement = AccessTokenMachine.Judgement.giveUp
-
-        // The facts that the rules need. The model records them itself and does not ask the library.
-        var began: UUID?
-        var hasRepeatedWithCurrent = false
-        var hasRepeatedAfterRefresh = false
+        var member = SessionTicket.Member(of: 0)
+        /// The token that the call carries.
+        var mark: SessionTicket.Mark?
     }
 
     /// A running job, and the stage of the work that it does outside the machine.
@@ -118,57 +127,44 @@ struct TokenWorld: World {
         let stored: AccessToken?
     }
 
-    // The facts that the rules need, recorded without the library.
-    var facts = Facts()
-
-    struct Facts: Sendable {
-        /// The sessions that this process has ended.
-        var ended: Set<UUID> = []
-        /// The value of the token whose session is over.
-        var over: String?
-        var isOverAnnounced = false
-        /// Whether another process has written or removed the token in the store.
-        var isForeign = false
-        /// Whether the user has logged out.
-        var isLoggedOut = false
-        /// Whether the current token came from a refresh, and no response to a request with this token has arrived.
-        var isUntried = false
-        /// Whether the current token had expired on arrival and has not been refused.
-        var isWrongClock = false
-    }
+    /// The rules, with the facts that they need.
+    var rules: TokenRules
+    /// The sessions that this process has ended.
+    var ended: Set<UUID> = []
+    /// Whether another process has written or removed the token in the store.
+    var isForeign = false
 
     private var lastID: UInt64 = 0
-    var faults: [String] = []
 
     init(_ options: Options, beginningWith token: Bool) {
         self.options = options
-        callers = Array(repeating: Caller(), count: options.callers)
+        callers = Array(repeating: Caller(), count: options.roles.count)
         machine = AccessTokenMachine(token: nil, session: UUID(), at: now)
+        rules = TokenRules(
+            calls: options.roles.count, form: options.form, hasStore: options.hasStore,
+            hasToken: token && !options.hasStore)
         let session = newSession()
-        let first = token ? newToken(.unknown, in: session) : nil
+        let first = token ? newToken(options.form == .fixed ? .short : .unknown, in: session) : nil
         // Before the store has been read, the process does not know the session of the stored token.
         machine = AccessTokenMachine(
             token: options.hasStore ? nil : first, session: options.hasStore ? newSession() : session,
-            storage: options.hasStore ? .unread : .none, at: now)
+            storage: options.hasStore ? .unread : .none, form: options.form.machine, at: now)
         guard options.hasStore else { return }
         store = first
         perform(machine.load())
     }
 
     mutating func make(_ move: TokenMove) -> [String] {
-        faults = []
+        rules.faults = []
+        rules.cause = .other
         switch move {
         case .caller(let index, let step): make(step, by: index)
         case .job(let index, let step): make(step, in: index)
         case .app(let step): make(step)
         case .store(let step): make(step)
         }
-        checkWaiting()
-        return faults
-    }
-
-    mutating func expect(_ isTrue: Bool, _ rule: String) {
-        if !isTrue { faults.append(rule) }
+        check()
+        return rules.faults
     }
 
     mutating func newSession() -> UUID {
@@ -195,25 +191,30 @@ struct TokenWorld: World {
         return AccessToken("t\(lastID)", expiresAt: expiry, session: session)
     }
 
-    /// Checks the rules that hold after every move: no caller waits without a refresh, and the store is up to date.
-    private mutating func checkWaiting() {
+    /// Lets the rules check the state after a move.
+    private mutating func check() {
         let waiters = Set(machine.refresh?.waiters.map(\.id) ?? [])
-        for (index, caller) in callers.enumerated() {
-            let isWaiting = caller.phase == .waitingToPass || caller.phase == .waitingForRefresh
-            expect(
-                isWaiting == waiters.contains(UInt64(index)), "rule 7: the machine's waiters are the calls that wait")
+        let agree = callers.enumerated().map { index, caller in
+            (caller.phase == .waitingToPass || caller.phase == .waitingForRefresh) == waiters.contains(UInt64(index))
         }
-        if let refresh = machine.refresh {
-            expect(running.contains { $0.job.id == refresh.id }, "rule 7: a refresh with waiters is running")
+        rules.check(
+            waitersAgree: agree,
+            runs: machine.refresh.map { refresh in running.contains { $0.job.id == refresh.id } },
+            tokenSession: machine.token.map { ($0.session, machine.session) })
+        guard case .read(isKept: true) = machine.storage else { return }
+        if !isForeign, !running.contains(where: \.isSaving) { rules.checkStore(isKept: store == machine.token) }
+        if options.hasStore, running.isEmpty, keeper == nil, let store {
+            rules.checkLogOut(holdsEnded: ended.contains(store.session ?? UUID()))
         }
-        if let token = machine.token {
-            expect(token.session == machine.session, "rule 11: a token has its session's id")
-        }
-        if case .read(isKept: true) = machine.storage, !facts.isForeign, !running.contains(where: \.isSaving) {
-            expect(store == machine.token, "rule 12: a token that counts as saved is in the store")
-        }
-        if options.hasStore, running.isEmpty, keeper == nil, case .read(isKept: true) = machine.storage, let store {
-            expect(!facts.ended.contains(store.session ?? UUID()), "rule 12: a log-out removes the token of the store")
+    }
+}
+
+extension TokenRules.Form {
+    var machine: AccessTokenMachine.Form {
+        switch self {
+        case .renewable: .renewable
+        case .fetchesFirst: .fetchesFirst
+        case .fixed: .fixed
         }
     }
 }

@@ -13,7 +13,7 @@ struct FleetAttempt {
     var kind = Kind.call
     /// The number of retries so far.
     var retries: UInt8 = 0
-    /// The repeats with another token: the raw value of `SessionTicket.Member.Repeats`.
+    /// The repeats with another token: 1 for a newer token, 2 for the token of a refresh.
     var repeats: UInt8 = 0
     var outcome = Outcome.none
     /// The generation of the token that the request carries.

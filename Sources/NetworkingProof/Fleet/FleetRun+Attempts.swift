@@ -37,7 +37,7 @@ extension FleetRun {
         var attempt = attempt
         guard attempt.kind != .refresh else { return endRefresh(attempt) }
         let client = Int(attempt.client)
-        let judgement = judgeToken(attempt)
+        let mark = hear(attempt)
         if policy.hasGate, attempt.asked > 0 {
             _ = clients.gates[client].close(for: .seconds(Int(attempt.asked)), atMost: .seconds(60), at: now)
         }
@@ -50,7 +50,7 @@ extension FleetRun {
         if policy.hasBudget, let status = attempt.outcome.status { clients.budgets[client].record(status) }
         switch attempt.outcome {
         case .ok: succeed(attempt)
-        case .unauthorized: refuse(attempt, judgement)
+        case .unauthorized: refuse(attempt, mark)
         default: retry(attempt)
         }
     }

@@ -6,15 +6,14 @@ extension FleetRun {
     /// Returns whether the request may be sent now. If not, the call waits for a token, or has ended.
     mutating func passSession(_ attempt: inout FleetAttempt) -> Bool {
         let client = Int(attempt.client)
-        let session = FleetClients.session
-        switch clients.sessions[client].passage(of: session, at: date) {
+        switch clients.sessions[client].passage(of: 0, at: date) {
         case .open:
             attempt.generation = UInt16(truncatingIfNeeded: clients.sessions[client].generation)
             return true
         case .wait:
             returnProbe(&attempt)
             perform(
-                clients.sessions[client].wait(attempt.waiter(isRefused: false), of: session, toPassAt: date),
+                clients.sessions[client].wait(attempt.waiter(isRefused: false), of: 0, toPassAt: date),
                 of: attempt.client)
         case .closed:
             returnProbe(&attempt)
@@ -23,40 +22,35 @@ extension FleetRun {
         return false
     }
 
-    /// Notifies the session of a response. Returns the judgement of the session if the response refuses the token.
-    mutating func judgeToken(_ attempt: FleetAttempt) -> AccessTokenMachine.Judgement? {
+    /// Notifies the session of a response. Nothing stands before its handler, so that a refusal may start a refresh.
+    ///
+    /// - Returns: The refused token; nil if the response refuses none.
+    mutating func hear(_ attempt: FleetAttempt) -> SessionTicket.Mark? {
         let client = Int(attempt.client)
         guard !clients.sessions.isEmpty, attempt.outcome.status != nil else { return nil }
-        clients.sessions[client].noteResponse(toGeneration: Int(attempt.generation))
-        guard attempt.outcome == .unauthorized else { return nil }
-        let (judgement, effects) = clients.sessions[client].judge(
-            refusalOfGeneration: Int(attempt.generation), of: FleetClients.session,
-            hasRefreshed: member(of: attempt).hasRefreshed)
-        perform(effects, of: attempt.client)
-        return judgement
+        var mark = SessionTicket.Mark(generation: Int(attempt.generation), session: 0)
+        guard attempt.outcome == .unauthorized else {
+            clients.sessions[client].hear(
+                acceptanceOf: mark, by: attempt.outcome == .ok ? FleetRun.endpoint.name : nil)
+            return nil
+        }
+        perform(
+            clients.sessions[client].hear(
+                refusalOf: &mark, by: FleetRun.endpoint, in: member(of: attempt), startsRefresh: true),
+            of: attempt.client)
+        return mark
     }
 
     /// Handles a refused token.
-    mutating func refuse(_ attempt: FleetAttempt, _ judgement: AccessTokenMachine.Judgement?) {
-        var attempt = attempt
-        let client = Int(attempt.client)
-        guard let judgement else { return refuseWithoutSession(attempt) }
-        switch judgement {
-        case .giveUp:
-            fail(attempt, with: .unacceptableStatus)
-        case .repeatWithCurrent:
-            var member = member(of: attempt)
-            guard member.mayRepeatWithCurrent() else { return fail(attempt, with: .unacceptableStatus) }
-            attempt.repeats = member.repeats.rawValue
-            send(attempt)
-        case .waitForRefresh:
-            perform(
-                clients.sessions[client].wait(
-                    attempt.waiter(isRefused: true), forRefreshOfGeneration: Int(attempt.generation),
-                    of: FleetClients.session),
-                of: attempt.client)
-        }
+    mutating func refuse(_ attempt: FleetAttempt, _ mark: SessionTicket.Mark?) {
+        guard var mark else { return refuseWithoutSession(attempt) }
+        perform(
+            clients.sessions[Int(attempt.client)].arrive(
+                attempt.waiter(isRefused: true), with: &mark, by: FleetRun.endpoint, in: member(of: attempt)),
+            of: attempt.client)
     }
+
+    private static let endpoint = AccessTokenMachine.RefusingEndpoint("GET /", status: 401)
 
     /// Handles the response to the request for a new token.
     mutating func endRefresh(_ attempt: FleetAttempt) {
@@ -80,10 +74,11 @@ extension FleetRun {
             case .start(let job):
                 clients.jobs[client] = job
                 send(FleetAttempt(client: Int(client), kind: .refresh))
-            case .release(let waiter, let origin):
-                release(waiter, origin)
+            case .release(let waiter, let refreshed):
+                release(waiter, refreshed)
             case .fail(let waiter, _):
-                fail(FleetAttempt(waiter: waiter), with: .noToken)
+                let isRefused = FleetAttempt.isRefused(waiter)
+                fail(FleetAttempt(waiter: waiter), with: isRefused ? .unacceptableStatus : .noToken)
             case .cancel, .announce, .keep:
                 break
             }
@@ -91,24 +86,23 @@ extension FleetRun {
     }
 
     /// Sends a call whose wait for a token has ended.
-    private mutating func release(_ waiter: AccessTokenMachine.Waiter, _ origin: AccessTokenMachine.Origin) {
+    private mutating func release(_ waiter: AccessTokenMachine.Waiter, _ refreshed: Int?) {
         var attempt = FleetAttempt(waiter: waiter)
         var member = member(of: attempt)
         if FleetAttempt.isRefused(waiter) {
-            guard member.mayRepeat(with: origin) else { return fail(attempt, with: .unacceptableStatus) }
+            guard member.mayRepeat(refreshed: refreshed) else { return fail(attempt, with: .unacceptableStatus) }
         } else {
-            member.pass(with: origin)
+            member.pass(refreshed: refreshed)
         }
-        attempt.repeats = member.repeats.rawValue
+        attempt.repeats = (member.isRepeated ? 1 : 0) | (member.refreshedGeneration == nil ? 0 : 2)
         send(attempt)
     }
 
     /// Returns those properties of the call that the rules of the session need.
     private func member(of attempt: FleetAttempt) -> SessionTicket.Member {
-        var member = SessionTicket.Member(of: FleetClients.session)
-        let repeats = SessionTicket.Member.Repeats(rawValue: attempt.repeats)
-        if repeats.contains(.afterRefresh) { member.pass(with: .refresh) }
-        if repeats.contains(.withCurrent) { _ = member.mayRepeatWithCurrent() }
+        var member = SessionTicket.Member(of: 0)
+        if attempt.repeats & 1 != 0 { _ = member.mayRepeat(refreshed: nil) }
+        if attempt.repeats & 2 != 0 { member.pass(refreshed: clients.sessions[Int(attempt.client)].tokenGeneration) }
         return member
     }
 

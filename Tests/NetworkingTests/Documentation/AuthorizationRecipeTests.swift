@@ -20,7 +20,7 @@ func makeMachineSession(
     _ auth: NetworkService, id: String, secret: String
 ) -> AccessTokenSupervisor {
     let basic = HTTPAuthorization.basic(username: id, password: secret)
-    return AccessTokenSupervisor(token: nil) { _ in
+    return AccessTokenSupervisor(fetchingFirst: true) { _ in
         let grant: MachineGrant = try await auth.request(
             .post("oauth/token").headers([.authorization(basic)])
                 .body(.form(["grant_type": "client_credentials"])))
@@ -107,6 +107,7 @@ struct AuthorizationRecipeTests {
         let call = try #require(stub.requests.first { $0.url.path == "/v1/oauth/token" })
         #expect(call.headers[.authorization]?.hasPrefix("Basic ") == true)
         #expect(call.body.data == Data("grant_type=client_credentials".utf8))
+        #expect(stub.requests.count == 2, "the first call waits for the token")
     }
 
     @Test("Workers share a session through a file")

@@ -16,13 +16,13 @@ struct AccessTokenMachineLateResultTests {
     func failure() {
         var machine = machine()
         _ = machine.refuse(0)
-        _ = machine.awaitRefresh(1, of: 0)
-        _ = machine.wait(2, of: nil, toPassAt: now)
+        _ = machine.arrive(1, of: 0)
+        _ = machine.pass(2, at: now)
         let effects = machine.fail(1, RefreshFailed(), isRejection: false)
         #expect(effects.failed == [1, 2])
         #expect(effects.announcements == ["unreachable"])
         #expect(machine.token == AccessToken("old"))
-        #expect(machine.refuse(nil).1.refreshIDs == [2])
+        #expect(machine.refuse().refreshIDs == [2])
     }
 
     @Test(
@@ -31,9 +31,8 @@ struct AccessTokenMachineLateResultTests {
         var machine = machine()
         _ = machine.refuse(0)
         _ = machine.fail(1, RefreshFailed(), isRejection: false)
-        let (judgement, effects) = machine.refuse(0)
-        #expect(judgement == .giveUp)
-        #expect(effects.isEmpty)
+        #expect(machine.refuse(0).isEmpty)
+        #expect(machine.arrive(1, of: 0).failed == [1])
     }
 
     @Test("Rule 3: a refusal during a superseded refresh starts its own, even if that one ends before the call waits")
@@ -41,9 +40,9 @@ struct AccessTokenMachineLateResultTests {
         var machine = machine()
         _ = machine.refuse(0)
         _ = machine.set(AccessToken("newer"), session: UUID(), at: now)
-        #expect(machine.refuse(nil).1.refreshIDs.isEmpty, "one refresh at a time")
+        #expect(machine.refuse().refreshIDs.isEmpty, "one refresh at a time")
         #expect(machine.fail(1, RefreshFailed(), isRejection: false).refreshIDs == [2])
-        #expect(machine.awaitRefresh(1, of: machine.generation).failed.isEmpty)
+        #expect(machine.arrive(1, of: machine.generation).failed.isEmpty)
     }
 
     @Test("Rule 7: the end of a session is reported once; then no call is sent and no refresh starts in that session")
@@ -51,11 +50,11 @@ struct AccessTokenMachineLateResultTests {
         var machine = machine()
         _ = machine.refuse(0)
         #expect(machine.fail(1, AccessToken.Rejected(), isRejection: true).announcements == ["sessionOver"])
-        #expect(machine.refuse() == .giveUp)
-        #expect(machine.wait(1, of: nil, toPassAt: now).failed == [1])
+        #expect(machine.refuse().isEmpty)
+        #expect(machine.pass(1, at: now).failed == [1])
         _ = machine.set(AccessToken("again"), session: UUID(), at: now)
         #expect(machine.isOpen(at: now))
-        #expect(machine.refuse(nil).1.refreshIDs == [2])
+        #expect(machine.refuse().refreshIDs == [2])
         #expect(machine.fail(2, AccessToken.Rejected(), isRejection: true).announcements == ["sessionOver"])
     }
 
@@ -64,11 +63,11 @@ struct AccessTokenMachineLateResultTests {
         var machine = stored(AccessToken("old"))
         _ = machine.refuse()
         _ = machine.fail(2, AccessToken.Rejected(), isRejection: true)
-        let look = try #require(machine.wait(1, of: machine.session, toPassAt: now).jobs.first)
+        let look = try #require(machine.pass(1, at: now).jobs.first)
         #expect(look.kind == .look)
         let failed = machine.fail(look, with: AccessToken.Rejected(), isRejection: true)
         #expect(failed.failed == [1] && failed.announcements.isEmpty)
-        let again = try #require(machine.wait(2, of: machine.session, toPassAt: now).jobs.first)
+        let again = try #require(machine.pass(2, at: now).jobs.first)
         let newer = AccessToken("newer", session: machine.session)
         #expect(machine.succeed(again, with: newer, from: .elsewhere, isKept: true, at: now).released == [2])
         #expect(machine.isOpen(at: now))
@@ -79,10 +78,10 @@ struct AccessTokenMachineLateResultTests {
     )
     func timeLimit() throws {
         var machine = machine()
-        let job = try #require(machine.refuse(nil).1.jobs.first)
-        _ = machine.awaitRefresh(1, of: 0)
+        let job = try #require(machine.refuse().jobs.first)
+        _ = machine.arrive(1, of: 0)
         #expect(machine.passTimeLimit(of: job, with: RefreshFailed()).failed == [1])
-        #expect(machine.wait(2, of: nil, toPassAt: now).isEmpty)
+        #expect(machine.pass(2, at: now).isEmpty)
         #expect(machine.passTimeLimit(of: job, with: RefreshFailed()).refreshIDs == [2])
         #expect(machine.succeed(2, AccessToken("new"), at: now).released == [2])
     }
@@ -91,9 +90,9 @@ struct AccessTokenMachineLateResultTests {
     func lateResult() throws {
         for limits in 1...2 {
             var machine = machine()
-            let job = try #require(machine.refuse(nil).1.jobs.first)
+            let job = try #require(machine.refuse().jobs.first)
             for _ in 0..<limits { _ = machine.passTimeLimit(of: job, with: RefreshFailed()) }
-            _ = machine.wait(1, of: nil, toPassAt: now)
+            _ = machine.pass(1, at: now)
             _ = machine.succeed(job, with: AccessToken("late"), from: .refresh, isKept: true, at: now)
             #expect(machine.token == AccessToken("late"))
             #expect(machine.isOpen(at: now))
@@ -103,10 +102,10 @@ struct AccessTokenMachineLateResultTests {
     @Test("Rule 8: a late result ends a refresh that has started later, and the result of the later refresh is ignored")
     func lateBesideAnother() throws {
         var machine = machine()
-        let job = try #require(machine.refuse(nil).1.jobs.first)
+        let job = try #require(machine.refuse().jobs.first)
         for _ in 0..<2 { _ = machine.passTimeLimit(of: job, with: RefreshFailed()) }
-        let second = try #require(machine.refuse(nil).1.jobs.first)
-        _ = machine.wait(1, of: nil, toPassAt: now)
+        let second = try #require(machine.refuse().jobs.first)
+        _ = machine.pass(1, at: now)
         let effects = machine.succeed(job, with: AccessToken("late"), from: .refresh, isKept: true, at: now)
         #expect(effects.released == [1])
         #expect(machine.fail(second, with: AccessToken.Rejected(), isRejection: true).announcements.isEmpty)
@@ -120,7 +119,7 @@ struct AccessTokenMachineLateResultTests {
         if let token {
             _ = machine.succeed(job, with: token, from: .elsewhere, isKept: true, at: now)
         } else {
-            _ = machine.findNothing(job)
+            _ = machine.findNothing(job, at: now)
         }
         return machine
     }

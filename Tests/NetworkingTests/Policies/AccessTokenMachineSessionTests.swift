@@ -14,12 +14,12 @@ struct AccessTokenMachineSessionTests {
     @Test("Rule 11: a call of an ended session is neither sent nor repeated with a token of another session")
     func sessions() throws {
         var machine = machine()
-        let alice = machine.session
+        let alice = machine.sessionNumber
         let sent = machine.generation
         _ = machine.set(nil, session: UUID(), at: now)
         _ = machine.set(AccessToken("bob"), session: UUID(), at: now)
         guard case .closed = machine.passage(of: alice, at: now) else { return #expect(Bool(false), "it may be sent") }
-        #expect(machine.judge(refusalOfGeneration: sent, of: alice, hasRefreshed: false).0 == .giveUp)
+        #expect(machine.arrive(2, of: sent, session: alice).failed == [2])
         #expect(machine.wait(1, of: alice, toPassAt: now).failed == [1])
     }
 
@@ -36,13 +36,31 @@ struct AccessTokenMachineSessionTests {
         #expect(machine.session != session)
     }
 
-    @Test("Rule 11: a new session fails the waiters of the old one, and releases calls that started without a session")
-    func waitersOfSessions() throws {
+    @Test("Rule 11: a new session fails the waiters of the old one, also those that began while nobody was logged in")
+    func waitersOfSessions() {
         var machine = machine(AccessToken("old", expiresAt: now - 1))
-        _ = machine.wait(1, of: machine.session, toPassAt: now)
-        _ = machine.wait(2, of: nil, toPassAt: now)
-        let effects = machine.set(AccessToken("bob"), session: UUID(), at: now)
-        #expect(effects.failed == [1] && effects.released == [2])
+        _ = machine.pass(1, at: now)
+        #expect(machine.set(nil, session: UUID(), at: now).failed == [1])
+        let loggedOut = machine.sessionNumber
+        _ = machine.set(AccessToken("bob"), session: UUID(), at: now)
+        #expect(machine.wait(2, of: loggedOut, toPassAt: now).failed == [2])
+    }
+
+    @Test("Rule 11: a call that begins before the store is read belongs to the session of the store")
+    func beforeReading() throws {
+        var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
+        let job = try #require(machine.load().jobs.first)
+        _ = machine.pass(1, at: now)
+        let alice = AccessToken("alice", session: UUID())
+        #expect(machine.succeed(job, with: alice, from: .elsewhere, isKept: true, at: now).released == [1])
+    }
+
+    @Test("Rule 11: if another user logs in before the store is read, a waiting call ends")
+    func logInBeforeReading() {
+        var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
+        _ = machine.load()
+        _ = machine.pass(1, at: now)
+        #expect(machine.set(AccessToken("bob"), session: UUID(), at: now).failed == [1])
     }
 
     /// Returns a machine whose store has been read.
@@ -52,7 +70,7 @@ struct AccessTokenMachineSessionTests {
         if let token {
             _ = machine.succeed(job, with: token, from: .elsewhere, isKept: true, at: now)
         } else {
-            _ = machine.findNothing(job)
+            _ = machine.findNothing(job, at: now)
         }
         return machine
     }
@@ -64,9 +82,9 @@ struct AccessTokenMachineSessionTests {
         var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
         let job = try #require(machine.load().jobs.first)
         #expect(job.kind == .load)
-        #expect(machine.wait(1, of: nil, toPassAt: now).isEmpty)
+        #expect(machine.pass(1, at: now).isEmpty)
         #expect(machine.fail(job, with: RefreshFailed(), isRejection: false).failed == [1])
-        let again = try #require(machine.wait(2, of: nil, toPassAt: now).jobs.first)
+        let again = try #require(machine.pass(2, at: now).jobs.first)
         #expect(again.kind == .load)
         let token = AccessToken("stored", session: UUID())
         #expect(machine.succeed(again, with: token, from: .elsewhere, isKept: true, at: now).released == [2])
@@ -84,15 +102,15 @@ struct AccessTokenMachineSessionTests {
         #expect(machine.keeping == nil)
     }
 
-    @Test("Rule 12: a second read of the store releases its waiters, even if the first read ends late")
+    @Test("Rule 12: the first read of the store releases the waiters, even if it ends late, during a second read")
     func lateLoad() throws {
         var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
         let first = try #require(machine.load().jobs.first)
         _ = machine.passTimeLimit(of: first, with: RefreshFailed())
-        #expect(machine.wait(1, of: nil, toPassAt: now).isEmpty)
+        #expect(machine.pass(1, at: now).isEmpty)
         let second = try #require(machine.passTimeLimit(of: first, with: RefreshFailed()).jobs.first)
-        #expect(machine.findNothing(first).isEmpty)
-        #expect(machine.findNothing(second).released == [1])
+        #expect(machine.findNothing(first, at: now).released == [1])
+        #expect(machine.findNothing(second, at: now).isEmpty)
     }
 
     @Test("Rule 12: a log-out before the store has been read removes any token from the store")
@@ -126,10 +144,39 @@ struct AccessTokenMachineSessionTests {
         #expect(now.announcements == ["sessionOver"] && machine.token == nil)
     }
 
-    @Test("If there is no token yet, the first refused request starts a refresh")
-    func noTokenYet() {
+    @Test("Rule 15: without a token, the user is logged out: calls are sent, and a refusal starts no refresh")
+    func loggedOut() {
         var machine = machine(nil)
         #expect(machine.isOpen(at: now))
-        #expect(machine.refuse(0).1.refreshIDs == [1])
+        #expect(machine.refuse(0).isEmpty && machine.arrive(1).failed == [1])
+    }
+
+    @Test("Rule 15: the first token is fetched before the first call, for all calls at once, and not after a log-out")
+    func fetchesFirst() {
+        var machine = AccessTokenMachine(token: nil, session: UUID(), form: .fetchesFirst, at: now)
+        #expect(machine.pass(1, at: now).refreshIDs == [1])
+        #expect(machine.pass(2, at: now).isEmpty)
+        #expect(machine.fail(1, RefreshFailed(), isRejection: false).failed == [1, 2])
+        #expect(machine.pass(3, at: now).refreshIDs == [2])
+        #expect(machine.succeed(2, AccessToken("first"), at: now).released == [3])
+        _ = machine.set(nil, session: UUID(), at: now)
+        #expect(machine.isOpen(at: now) && machine.refuse().isEmpty)
+    }
+
+    @Test("Rule 15: if the server rejects the first fetch, the next call tries again")
+    func rejectedFetch() {
+        var machine = AccessTokenMachine(token: nil, session: UUID(), form: .fetchesFirst, at: now)
+        _ = machine.pass(1, at: now)
+        #expect(machine.fail(1, AccessToken.Rejected(), isRejection: true).announcements == ["unreachable"])
+        #expect(machine.pass(2, at: now).refreshIDs == [2])
+    }
+
+    @Test("Rule 15: a fixed token is never refreshed, and its refusal ends the call only")
+    func fixed() {
+        var machine = AccessTokenMachine(
+            token: AccessToken("key", expiresAt: now - 1), session: UUID(), form: .fixed, at: now)
+        #expect(machine.isOpen(at: now) && machine.refuse().isEmpty)
+        #expect(machine.arrive(1).failed == [1])
+        #expect(machine.isOpen(at: now) && machine.token != nil)
     }
 }

@@ -17,26 +17,23 @@ struct AccessTokenMachineTests {
         var machine = machine()
         let first = machine.refuse(0)
         let second = machine.refuse(0)
-        #expect(first.0 == .waitForRefresh)
-        #expect(first.1.refreshIDs == [1])
-        #expect(second.0 == .waitForRefresh)
-        #expect(second.1.isEmpty)
+        #expect(first.refreshIDs == [1])
+        #expect(second.isEmpty)
     }
 
     @Test("Rule 2: after a refusal of an older token, the call is sent again with the current token, without a refresh")
     func olderToken() {
         var machine = machine()
         _ = machine.replace(AccessToken("new"), at: now)
-        let (judgement, effects) = machine.refuse(0)
-        #expect(judgement == .repeatWithCurrent)
-        #expect(effects.isEmpty)
+        #expect(machine.refuse(0).isEmpty)
+        #expect(machine.arrive(1, of: 0).released == [1])
     }
 
     @Test("Rule 3: after a refusal of the current token, the call waits for the refresh and is sent again")
     func currentToken() {
         var machine = machine()
         _ = machine.refuse(0)
-        #expect(machine.awaitRefresh(1, of: 0).isEmpty)
+        #expect(machine.arrive(1, of: 0).isEmpty)
         #expect(machine.succeed(1, AccessToken("new"), at: now).released == [1])
         #expect(machine.token == AccessToken("new"))
     }
@@ -47,7 +44,7 @@ struct AccessTokenMachineTests {
         #expect(machine.isOpen(at: now))
         _ = machine.refuse(0)
         #expect(!machine.isOpen(at: now))
-        #expect(machine.wait(1, of: nil, toPassAt: now).isEmpty)
+        #expect(machine.pass(1, at: now).isEmpty)
         #expect(machine.succeed(1, AccessToken("new"), at: now).released == [1])
         #expect(machine.isOpen(at: now))
     }
@@ -58,7 +55,7 @@ struct AccessTokenMachineTests {
         #expect(machine.isOpen(at: now + 3_569))
         #expect(!machine.isOpen(at: now + 3_570))
         var expired = self.machine(AccessToken("old", expiresAt: now - 1))
-        #expect(expired.wait(1, of: nil, toPassAt: now).refreshIDs == [1])
+        #expect(expired.pass(1, at: now).refreshIDs == [1])
     }
 
     @Test("Rule 5: the leeway is at most a tenth of the token's lifetime")
@@ -71,32 +68,33 @@ struct AccessTokenMachineTests {
     @Test("Rule 5: the new token of a refresh is sent at least once")
     func freshToken() {
         var machine = machine(AccessToken("old", expiresAt: now - 1))
-        _ = machine.wait(1, of: nil, toPassAt: now)
+        _ = machine.pass(1, at: now)
         _ = machine.succeed(1, AccessToken("new", expiresAt: now + 3), at: now)
         #expect(machine.isOpen(at: now + 5))
-        machine.noteResponse(toGeneration: machine.generation)
+        machine.accept()
         #expect(!machine.isOpen(at: now + 5))
     }
 
     @Test("Rule 5: if a new token has already expired (wrong clock), its expiry is ignored until a token is refused")
     func wrongClock() {
         var machine = machine(AccessToken("old", expiresAt: now - 1))
-        _ = machine.wait(1, of: nil, toPassAt: now)
+        _ = machine.pass(1, at: now)
         _ = machine.succeed(1, AccessToken("new", expiresAt: now - 1), at: now)
-        machine.noteResponse(toGeneration: machine.generation)
+        machine.accept()
         #expect(machine.isOpen(at: now + 3_600))
-        #expect(machine.refuse(nil).1.refreshIDs == [2])
+        #expect(machine.refuse().refreshIDs == [2])
     }
 
     @Test("Rule 5: after a refusal, an ignored expiry applies again, even if the call has already caused a refresh")
     func wrongClockUntilRefusal() {
         var machine = machine(AccessToken("old", expiresAt: now - 1))
-        _ = machine.wait(1, of: nil, toPassAt: now)
+        _ = machine.pass(1, at: now)
         _ = machine.succeed(1, AccessToken("new", expiresAt: now - 1), at: now)
-        machine.noteResponse(toGeneration: machine.generation)
-        let judged = machine.judge(
-            refusalOfGeneration: machine.generation, of: machine.session, hasRefreshed: true)
-        #expect(judged.0 == .giveUp && judged.1.isEmpty)
+        machine.accept()
+        var member = SessionTicket.Member(of: machine.sessionNumber)
+        member.pass(refreshed: machine.tokenGeneration)
+        #expect(machine.refuse(in: member).isEmpty)
+        #expect(machine.arrive(2, in: member).failed == [2])
         #expect(!machine.isOpen(at: now))
     }
 
@@ -104,7 +102,7 @@ struct AccessTokenMachineTests {
     func expiredInTheStore() throws {
         var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
         let load = try #require(machine.load().jobs.first)
-        #expect(machine.wait(1, of: nil, toPassAt: now).isEmpty)
+        #expect(machine.pass(1, at: now).isEmpty)
         let expired = AccessToken("old", expiresAt: now - 1, session: UUID())
         let effects = machine.succeed(load, with: expired, from: .elsewhere, isKept: true, at: now)
         #expect(effects.released.isEmpty)
@@ -118,7 +116,7 @@ struct AccessTokenMachineTests {
     func leaving() {
         var machine = machine()
         _ = machine.refuse(0)
-        _ = machine.awaitRefresh(1, of: 0)
+        _ = machine.arrive(1, of: 0)
         machine.leave(1)
         #expect(machine.isRefreshing)
         #expect(machine.succeed(1, AccessToken("new"), at: now).released.isEmpty)
@@ -127,21 +125,21 @@ struct AccessTokenMachineTests {
     @Test("Rules 8 and 11: after a log-out during a refresh, the new token is dropped, waiters fail, no refresh starts")
     func logOut() throws {
         var machine = machine()
-        let before = machine.session
-        let job = try #require(machine.refuse(nil).1.jobs.first)
-        _ = machine.awaitRefresh(1, of: 0)
+        let before = machine.sessionNumber
+        let job = try #require(machine.refuse().jobs.first)
+        _ = machine.arrive(1, of: 0)
         #expect(machine.set(nil, session: UUID(), at: now).failed == [1])
         #expect(machine.succeed(job, with: AccessToken("late"), from: .refresh, isKept: true, at: now).isEmpty)
         #expect(machine.token == nil)
-        #expect(machine.refuse() == .giveUp)
-        #expect(machine.judge(refusalOfGeneration: 0, of: before, hasRefreshed: false).0 == .giveUp)
+        #expect(machine.refuse().isEmpty && machine.arrive(2).failed == [2])
+        #expect(machine.arrive(3, of: 0, session: before).failed == [3])
     }
 
     @Test("Rule 8: if the token is replaced during a refresh, the replacement is kept and the waiters are released")
     func replaced() throws {
         var machine = machine()
-        let job = try #require(machine.refuse(nil).1.jobs.first)
-        _ = machine.awaitRefresh(1, of: 0)
+        let job = try #require(machine.refuse().jobs.first)
+        _ = machine.arrive(1, of: 0)
         #expect(machine.replace(AccessToken("mine"), at: now).released == [1])
         #expect(machine.succeed(job, with: AccessToken("late"), from: .refresh, isKept: true, at: now).isEmpty)
         #expect(machine.token == AccessToken("mine"))
@@ -159,10 +157,10 @@ struct AccessTokenMachineTests {
     @Test("Rules 1 and 8: the next refresh starts only after a superseded refresh has ended")
     func neverTwo() throws {
         var machine = machine()
-        let job = try #require(machine.refuse(nil).1.jobs.first)
+        let job = try #require(machine.refuse().jobs.first)
         _ = machine.replace(AccessToken("mine"), at: now)
-        #expect(machine.refuse(nil).1.refreshIDs.isEmpty)
-        _ = machine.awaitRefresh(1, of: machine.generation)
+        #expect(machine.refuse().refreshIDs.isEmpty)
+        _ = machine.arrive(1, of: machine.generation)
         let effects = machine.succeed(job, with: AccessToken("late"), from: .refresh, isKept: true, at: now)
         #expect(effects.refreshIDs == [2])
         #expect(machine.succeed(2, AccessToken("new"), at: now).released == [1])
@@ -170,19 +168,37 @@ struct AccessTokenMachineTests {
 }
 
 extension AccessTokenMachine {
-    func isOpen(at now: Date) -> Bool { if case .open = passage(of: nil, at: now) { true } else { false } }
+    func isOpen(at now: Date) -> Bool { if case .open = passage(of: sessionNumber, at: now) { true } else { false } }
 
-    /// Judges the refusal of a request that was sent with the token of `generation`; nil means the current token.
-    mutating func refuse(_ generation: Int?) -> (Judgement, [Effect]) {
-        judge(refusalOfGeneration: generation ?? self.generation, of: session, hasRefreshed: false)
+    /// Hears of the refusal of a request that was sent with the token of `generation`; nil means the current token.
+    /// Nothing stands before the handler of the session.
+    mutating func refuse(
+        _ generation: Int? = nil, in member: SessionTicket.Member? = nil, startsRefresh: Bool = true
+    ) -> [Effect] {
+        var mark = SessionTicket.Mark(generation: generation ?? self.generation, session: sessionNumber)
+        return hear(
+            refusalOf: &mark, by: .users, in: member ?? SessionTicket.Member(of: sessionNumber),
+            startsRefresh: startsRefresh)
     }
 
-    /// Judges a refusal of the current token and ignores the effects.
-    mutating func refuse() -> Judgement { refuse(nil).0 }
-
-    mutating func awaitRefresh(_ waiter: Waiter, of generation: Int) -> [Effect] {
-        wait(waiter, forRefreshOfGeneration: generation, of: session)
+    /// The error handlers of a refused call have reached the handler of the session.
+    mutating func arrive(
+        _ waiter: Waiter, of generation: Int? = nil, session: Int? = nil, in member: SessionTicket.Member? = nil,
+        wasCurrent: Bool? = nil
+    ) -> [Effect] {
+        var mark = SessionTicket.Mark(generation: generation ?? self.generation, session: session ?? sessionNumber)
+        mark.wasCurrent = wasCurrent
+        return arrive(
+            waiter, with: &mark, by: .users, in: member ?? SessionTicket.Member(of: session ?? sessionNumber))
     }
+
+    /// The server accepts the current token.
+    mutating func accept() {
+        hear(acceptanceOf: SessionTicket.Mark(generation: generation, session: sessionNumber), by: "GET /users/{}")
+    }
+
+    /// Adds a call of the current session that waits to be sent.
+    mutating func pass(_ waiter: Waiter, at now: Date) -> [Effect] { wait(waiter, of: sessionNumber, toPassAt: now) }
 
     /// Returns a job with `id`, as if the job had been started for the current token.
     func job(_ id: Int, _ kind: Job.Kind = .refresh, replacing generation: Int? = nil) -> Job {
@@ -203,6 +219,10 @@ extension [AccessTokenMachine.Effect] {
     var jobs: [AccessTokenMachine.Job] { compactMap { if case .start(let job) = $0 { job } else { nil } } }
     var refreshIDs: [Int] { compactMap { if case .start(let job) = $0 { job.id } else { nil } } }
     var released: [UInt64] { compactMap { if case .release(let waiter, _) = $0 { waiter } else { nil } } }
+    /// The waiters that are released after a refresh.
+    var refreshed: [UInt64] {
+        compactMap { if case .release(let waiter, .some) = $0 { waiter } else { nil } }
+    }
     var failed: [UInt64] { compactMap { if case .fail(let waiter, _) = $0 { waiter } else { nil } } }
     var announcements: [String] {
         compactMap { effect in
@@ -219,3 +239,7 @@ extension [AccessTokenMachine.Effect] {
 
 /// The error of a failed refresh.
 struct RefreshFailed: Error {}
+
+extension AccessTokenMachine.RefusingEndpoint {
+    static let users = AccessTokenMachine.RefusingEndpoint("GET /users/{}", status: 401)
+}

@@ -21,12 +21,12 @@ struct AccessTokenWalkTests {
 
 private struct TokenWalk {
     private struct Call {
-        var repeats: SessionTicket.Member.Repeats = []
-        let session: UUID?
-        var sentSession: UUID?
-        var carried: Int?
+        var member: SessionTicket.Member
+        var mark: SessionTicket.Mark?
         var lastSent = -1
         var isWaiting = false
+        /// Whether the call waits because its token was refused.
+        var isRefused = false
     }
 
     private var random: SeededGenerator
@@ -81,48 +81,57 @@ private struct TokenWalk {
     private mutating func begin() {
         guard calls.count < 200 else { return }
         nextCall += 1
-        calls[nextCall] = Call(session: machine.sessionOfNewCall)
+        calls[nextCall] = Call(member: SessionTicket.Member(of: machine.sessionNumber))
         pass(nextCall)
     }
 
     /// Sends a call if the machine permits it. If not, the call waits.
     private mutating func pass(_ id: UInt64) {
-        let member = calls[id].flatMap { $0.sentSession ?? $0.session }
-        if case .open = machine.passage(of: member, at: now) { return send(id) }
+        guard let member = calls[id]?.member else { return }
+        if case .open = machine.passage(of: member.session, at: now) { return send(id) }
         calls[id]?.isWaiting = true
-        perform(machine.wait(id, of: member, toPassAt: now))
+        perform(machine.wait(id, of: member.session, toPassAt: now))
     }
 
     private mutating func send(_ id: UInt64) {
         guard let call = calls[id] else { return faults.append("a completed call was sent") }
         if machine.generation < call.lastSent { faults.append("a call was repeated with an older token") }
-        if let session = call.sentSession ?? call.session, session != machine.session {
-            faults.append("a call was sent with a token of another session")
-        }
+        if call.member.session != machine.sessionNumber { faults.append("a call was sent in another session") }
         calls[id]?.isWaiting = false
-        calls[id]?.sentSession = machine.session
         calls[id]?.lastSent = machine.generation
-        calls[id]?.carried = machine.generation
+        calls[id]?.mark = SessionTicket.Mark(generation: machine.generation, session: machine.sessionNumber)
     }
 
     private mutating func answer(isRefused: Bool) {
-        let sent = calls.filter { $0.value.carried != nil }.keys.sorted()
-        guard let id = sent.randomElement(using: &random), var call = calls[id], let carried = call.carried,
-            let session = call.sentSession
-        else { return }
-        machine.noteResponse(toGeneration: carried)
-        guard isRefused else { return finish(id) }
-        let (judgement, effects) = machine.judge(
-            refusalOfGeneration: carried, of: session, hasRefreshed: call.repeats.contains(.afterRefresh))
+        let sent = calls.filter { $0.value.mark != nil }.keys.sorted()
+        guard let id = sent.randomElement(using: &random), let call = calls[id], var mark = call.mark else { return }
+        guard isRefused else {
+            machine.hear(acceptanceOf: mark, by: "GET /")
+            return finish(id)
+        }
+        let endpoint = AccessTokenMachine.RefusingEndpoint("GET /", status: 401)
+        let effects = machine.hear(
+            refusalOf: &mark, by: endpoint, in: call.member, startsRefresh: Bool.random(using: &random))
         if isLoggedOut, !effects.refreshIDs.isEmpty { faults.append("a refresh began after log-out") }
-        call.carried = nil
-        calls[id] = call
+        calls[id]?.mark = nil
         perform(effects)
-        let reason: SessionTicket.Member.Repeats = judgement == .repeatWithCurrent ? .withCurrent : .afterRefresh
-        guard judgement != .giveUp, calls[id]?.repeats.insert(reason).inserted == true else { return finish(id) }
-        guard judgement == .waitForRefresh else { return pass(id) }
+        // A handler before the handler of the session may end the call.
+        guard Int.random(in: 0..<8, using: &random) > 0 else { return finish(id) }
         calls[id]?.isWaiting = true
-        perform(machine.wait(id, forRefreshOfGeneration: carried, of: session))
+        calls[id]?.isRefused = true
+        perform(machine.arrive(id, with: &mark, by: endpoint, in: call.member))
+    }
+
+    private mutating func release(_ id: UInt64, _ refreshed: Int?) {
+        guard let call = calls[id], call.isWaiting else { return faults.append("a released call was not waiting") }
+        calls[id]?.isWaiting = false
+        guard call.isRefused else {
+            calls[id]?.member.pass(refreshed: refreshed)
+            return send(id)
+        }
+        calls[id]?.isRefused = false
+        guard calls[id]?.member.mayRepeat(refreshed: refreshed) == true else { return finish(id) }
+        pass(id)
     }
 
     private mutating func finish(_ id: UInt64) {
@@ -172,9 +181,8 @@ private struct TokenWalk {
                 if isLoggedOut { faults.append("a refresh began after log-out") }
                 running = job
                 refreshes += 1
-            case .release(let id, _):
-                guard calls[id]?.isWaiting == true else { return faults.append("a released call was not waiting") }
-                send(id)
+            case .release(let id, let refreshed):
+                release(id, refreshed)
             case .fail(let id, _):
                 guard calls[id]?.isWaiting == true else { return faults.append("a failed call was not waiting") }
                 finish(id)

@@ -54,9 +54,9 @@ struct SessionTests {
         while limit.waiterCount == 0 { await Task.yield() }
         session.accessToken = AccessToken("bob")
         limit.leave(held, .notSent)
-        let error = await Fixture.failure { try await order.value } as? NetworkError
-        #expect(error?.kind == .noToken && error?.underlying is SessionEnded)
-        #expect(error?.reason == "no access token: the session in which the call began has ended")
+        let error = await Fixture.failure { try await order.value } as? GeneralRequestError
+        #expect(error == .noAuth && error?.cause?.kind == .noToken && error?.cause?.underlying is SessionEnded)
+        #expect(error?.cause?.reason == "no access token: the session in which the call began has ended")
         #expect(stub.requests.isEmpty)
         try await service.request(UserEndpoint.fetch(id: "7"))
         #expect(tokens(stub) == ["Bearer bob"])
@@ -90,22 +90,6 @@ struct SessionTests {
         await transport.waitForRequests()
         transport.answer()
         try await call.value
-    }
-
-    @Test("A call that began before there was a token belongs to the session in which it is first sent")
-    func beforeTheLogin() async throws {
-        let limit = ConcurrencyLimit(1)
-        let stub = StubTransport { _ in .status(.ok) }
-        let session = session(nil)
-        let service = service(session, stub, limit: limit)
-        let request = HTTPRequest(.get, try #require(Fixture.environment.baseURL))
-        let held = try #require(limit.tryEnter(request, for: UserEndpoint.open))
-        let call = service.task(UserEndpoint.fetch(id: "7"), as: .void)
-        while limit.waiterCount == 0 { await Task.yield() }
-        session.accessToken = AccessToken("alice")
-        limit.leave(held, .notSent)
-        try await call.value
-        #expect(tokens(stub) == ["Bearer alice"])
     }
 
     // MARK: Late refreshes
@@ -162,9 +146,9 @@ struct SessionTests {
         #expect(first as? GeneralRequestError == .noAuth)
         for _ in 0..<20 {
             let error =
-                await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) } as? NetworkError
-            #expect(error?.kind == .noToken && error?.underlying is AccessToken.Rejected)
-            #expect(error?.reason == "no access token: the session is over, and the user has to log in again")
+                await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) } as? GeneralRequestError
+            #expect(error?.cause?.kind == .noToken && error?.cause?.underlying is AccessToken.Rejected)
+            #expect(error?.cause?.reason == "no access token: the session is over, and the user has to log in again")
         }
         #expect(refreshes.value == 1 && stub.requests.count == 1)
     }

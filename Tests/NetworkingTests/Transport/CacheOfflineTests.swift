@@ -78,8 +78,8 @@ struct CacheOfflineTests {
         refreshError.change { $0 = AccessToken.Rejected() }
         clock.advance(by: .seconds(40))
         for _ in 0..<2 {
-            let error = await Fixture.failure { try await service.request(Get(), with: offline) } as? NetworkError
-            #expect(error?.kind == .noToken)
+            let error = await Fixture.failure { try await service.request(Get(), with: offline) }
+            #expect((error as? GeneralRequestError)?.cause?.kind == .noToken)
         }
         #expect(stub.requests.count == 1)
     }

@@ -6,6 +6,12 @@ public enum AuthorizationType: Hashable, Sendable {
     case bearer
     /// `Authorization: <scheme> …`, with a custom scheme.
     case custom(String)
+    /// The token is sent with this authorization if there is one. If nobody is logged in, or if the session has ended,
+    /// the call is sent without a token, and its refusal concerns no session.
+    ///
+    /// The call waits for the token while the store is read or a refresh runs. If a token that it carried is refused,
+    /// it is not repeated without one.
+    indirect case optional(AuthorizationType)
     /// No authorization: the call carries no token, and an unauthorized status triggers no refresh.
     case none
     /// The authorization in the settings of the call or of its service (``RequestSettings/authorizationType``). If
@@ -18,7 +24,22 @@ public enum AuthorizationType: Hashable, Sendable {
         case .basic: "Basic"
         case .bearer: "Bearer"
         case .custom(let scheme): scheme
+        case .optional(let type): type.scheme
         case .none, .inherited: ""
         }
+    }
+
+    /// Creates the type of a scheme.
+    package init(scheme: String) {
+        switch scheme {
+        case "Basic": self = .basic
+        case "Bearer": self = .bearer
+        default: self = .custom(scheme)
+        }
+    }
+
+    /// The type without ``optional(_:)``, and whether it was optional.
+    package var unwrapped: (type: AuthorizationType, isOptional: Bool) {
+        if case .optional(let type) = self { (type.unwrapped.type, true) } else { (self, false) }
     }
 }

@@ -29,9 +29,9 @@ struct EndpointRequest {
 
     private func request(_ settings: RequestSettings, _ random: RandomSource) throws -> HTTPRequest {
         let server = try server()
-        let parameters = endpoint.parameters
+        let (parameters, path) = (endpoint.parameters, endpoint.path)
         var request = HTTPRequest(
-            method, try url(at: server, parameters.query(method)), of: server.address.origin,
+            method, try url(at: server, path, parameters.query(method)), of: server.address.origin,
             timeouts: settings.timeouts)
         let shared = server.isForeign ? [] : environment.value.headers  // sent to the environment's server only
         request.headers = shared.isEmpty ? endpoint.headers : shared.merging(endpoint.headers)
@@ -40,7 +40,8 @@ struct EndpointRequest {
         request.parts = settings.orders
         request.parts[ResolvedEndpoint.self] = ResolvedEndpoint(
             authorizationType: settings.authorizationType == .inherited ? .none : settings.authorizationType,
-            home: server.home, query: environment.value.query, baseQuery: server.isForeign ? "" : server.address.query)
+            home: server.home, path: path, query: environment.value.query,
+            baseQuery: server.isForeign ? "" : server.address.query)
         if !request.headers.contains(.idempotencyKey), let key = settings.idempotencyKey?.value(using: random) {
             guard !key.isEmpty else {
                 throw NetworkError(.invalidRequest, reason: "idempotency key: expected a text, found an empty one")
@@ -104,9 +105,8 @@ struct EndpointRequest {
 
     /// Returns the URL that consists of the base URL, the prefix, the path and the query. One slash separates the
     /// components of its path.
-    private func url(at server: Server, _ parameters: URLQuery?) throws -> URL {
+    private func url(at server: Server, _ ownPath: EndpointPath, _ parameters: URLQuery?) throws -> URL {
         let address = server.address
-        let ownPath = endpoint.path
         // If the endpoint has a complete base URL and no path of its own, the path of that URL is used unchanged.
         let isComplete = server.isOwn && ownPath == ""
         let base = isComplete ? address.wholePath : address.path

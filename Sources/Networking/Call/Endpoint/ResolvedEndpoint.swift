@@ -6,6 +6,8 @@ struct ResolvedEndpoint: HTTPRequest.Part {
     let authorizationType: AuthorizationType
     /// The origin of the environment; the origin of the endpoint if the environment has none.
     let home: HTTPOrigin?
+    /// The path of the endpoint; nil if a handler has created the request.
+    let path: EndpointPath?
     /// The environment's query.
     let query: URLQuery
     /// The query of the environment's base URL.
@@ -32,6 +34,9 @@ extension HTTPRequest {
 
     /// The origin of the service's environment; the request's own origin if there is none.
     var home: HTTPOrigin? { endpoint?.home ?? origin }
+
+    /// The path of the endpoint; nil if the request was not created from an endpoint.
+    var endpointPath: EndpointPath? { endpoint?.path }
 
     /// Whether the request was created by hand and not from an endpoint.
     var isUnresolved: Bool { endpoint == nil }
@@ -64,7 +69,7 @@ extension HTTPRequest {
     func beginning(as type: AuthorizationType, from home: HTTPOrigin?) -> HTTPRequest {
         var request = leavingCall()
         request.parts[ResolvedEndpoint.self] = ResolvedEndpoint(
-            authorizationType: type == .inherited ? .none : type, home: home ?? origin, query: [:])
+            authorizationType: type == .inherited ? .none : type, home: home ?? origin, path: nil, query: [:])
         if request.isForeign { request.headers.removeAll { $0.isFromEnvironment || $0.isFromSession } }
         return request
     }

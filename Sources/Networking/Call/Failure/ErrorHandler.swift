@@ -52,10 +52,28 @@ public enum ErrorHandlingResult: Sendable {
     case retry(after: Duration = .zero, with: HTTPRequest? = nil, because: String? = nil)
 }
 
-/// A handler that maps the error of a failure to another error, and does nothing else.
-protocol ErrorMapper: ErrorHandler {
-    /// Returns the mapped error; nil leaves the error as it is.
+/// An error handler that maps errors, or only looks at them, and decides nothing else.
+///
+/// A mapper before ``UnauthorizedErrorHandler`` does not delay a refresh, because it can neither end the call nor wait.
+///
+/// ```swift
+/// struct MaintenanceMapper: ErrorMapper {
+///     func mapped(_ failure: RequestFailure) -> (any Error)? {
+///         failure.status == .serviceUnavailable ? AppError.maintenance : nil
+///     }
+/// }
+/// ```
+public protocol ErrorMapper: ErrorHandler {
+    /// Returns the mapped error; nil leaves the error as it is. The chain calls this method and never
+    /// ``ErrorHandler/handle(_:)``.
     func mapped(_ failure: RequestFailure) -> (any Error)?
+}
+
+extension ErrorMapper {
+    /// Maps the error of the failure and passes it on.
+    public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
+        .next(mapped(failure) ?? failure.error)
+    }
 }
 
 /// A handler that is also notified of responses, such as a handler that limits retries by the number of successes.

@@ -42,6 +42,11 @@ public struct ErrorHandlingService: Sendable {
     /// The handlers that are called for a failure that happens now, in order.
     var current: [any ErrorHandler] { registered.all + handlers }
 
+    /// Returns whether a handler is the first that can decide about a failure that happens now.
+    func isFirst(_ isHandler: (any ErrorHandler) -> Bool) -> Bool {
+        current.first { !($0 is any ErrorMapper) }.map(isHandler) ?? false
+    }
+
     /// Notifies the handlers that record responses.
     func record(_ response: HTTPResponse, to request: HTTPRequest) {
         for recorder in recorders { recorder.record(response, to: request) }
@@ -57,6 +62,10 @@ public struct ErrorHandlingService: Sendable {
     /// - Returns: An allowed retry, or the end of the call. If no handler has decided, the error of the last handler.
     func result(of failure: inout RequestFailure, isInterrupted: () -> Bool) async -> ErrorHandlingResult {
         for handler in current {
+            if let mapper = handler as? any ErrorMapper {
+                failure.error = mapper.mapped(failure) ?? failure.error
+                continue
+            }
             let result = await handler.handle(failure)
             if isInterrupted() { break }
             switch result {

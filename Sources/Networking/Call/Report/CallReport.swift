@@ -121,7 +121,7 @@ public struct RequestAttempt: Sendable {
     let tokenGeneration: Int?
     /// The decisions of the error handlers about sending the request again, with their reasons, in order; empty before
     /// the handlers have decided.
-    var decisions: [RetryDecision]
+    public internal(set) var decisions: [RetryDecision]
 
     /// Creates an attempt.
     package init(

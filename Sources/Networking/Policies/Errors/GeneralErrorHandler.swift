@@ -7,24 +7,24 @@ import Foundation
 /// `endpoint.error(for: ProblemDetails)` if the response contains problem details, `endpoint.error(for: HTTPStatus)`,
 /// the server error of a ``TypedEndpoint`` (``ServerFailure``), and the general errors for 401, 403 and 404. If there
 /// is no response, or if its status is acceptable, the handler uses `endpoint.error(for: URLError.Code)`, then the
-/// general errors for a missing connection, timeouts and cancellation. An error without a mapping, and an error that an
-/// earlier handler has already mapped, are passed on unchanged.
-public struct GeneralErrorHandler: ErrorHandler, ErrorMapper {
+/// general errors for a missing connection, timeouts and cancellation. A call whose token was refused, or that was not
+/// sent because nobody is logged in, ends with ``GeneralRequestError/noAuth``. An error without a mapping, and an error
+/// that an earlier handler has already mapped, are passed on unchanged.
+public struct GeneralErrorHandler: ErrorMapper {
     /// Creates a handler.
     public init() {}
 
-    /// Maps the error of the failure and passes it on.
-    public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
-        .next(mapped(failure) ?? failure.error)
-    }
-
-    func mapped(_ failure: RequestFailure) -> (any Error)? {
+    /// Returns the error of the endpoint, or the general error; nil if there is none.
+    public func mapped(_ failure: RequestFailure) -> (any Error)? {
         guard let error = failure.error as? NetworkError else {
             guard failure.error is CancellationError else { return nil }
             let cause = NetworkError(.cancelled, underlying: failure.error)
             return GeneralRequestError(.cancelled, cause: cause.completed(request: failure.request, response: nil))
         }
-        if error.kind == .unacceptableStatus, let status = error.status ?? failure.status {
+        if error.isLoggedOut { return GeneralRequestError(.noAuth, cause: error) }
+        if error.kind == .unacceptableStatus, var status = error.status ?? failure.status {
+            // A session may refuse a response with any status.
+            if status.isSuccessful, failure.response?.isRefusal == true { status = .unauthorized }
             return failure.problem.flatMap { failure.endpoint.error(for: $0) } ?? failure.endpoint.error(for: status)
                 ?? failure.serverFailure(error) ?? general(status).map { GeneralRequestError($0, cause: error) }
         }

@@ -13,28 +13,71 @@ public struct AccessToken: Hashable, Codable, Sendable {
     /// The id of the session, which the supervisor assigns. Save the id with the token: processes that share the token
     /// use the id to determine whether another token belongs to the same log-in. `==` ignores the id.
     public var session: UUID?
+    /// The scheme with which the token is sent. If nil, the authorization type of the endpoint determines it.
+    public var scheme: AuthorizationType?
+    /// The app's own values, such as the id of the user. They are saved with the token. A refresh does not keep them:
+    /// its closure copies them from the old token if they are still right.
+    public var userInfo: [String: String]
 
     /// Creates a token.
-    public init(_ value: String, expiresAt: Date? = nil, refreshToken: String? = nil, session: UUID? = nil) {
+    public init(
+        _ value: String, expiresAt: Date? = nil, refreshToken: String? = nil, session: UUID? = nil,
+        scheme: AuthorizationType? = nil, userInfo: [String: String] = [:]
+    ) {
         self.value = value
         self.expiresAt = expiresAt
         self.refreshToken = refreshToken
         self.session = session
+        self.scheme = scheme
+        self.userInfo = userInfo
     }
 
     /// Creates a token that expires a given time after `now`, like `expires_in` in RFC 6749 section 5.1.
-    public init(_ value: String, expiresIn life: Duration, refreshToken: String? = nil, now: Date = Date()) {
-        self.init(value, expiresAt: now.addingTimeInterval(life / .seconds(1)), refreshToken: refreshToken)
+    public init(
+        _ value: String, expiresIn life: Duration, refreshToken: String? = nil, scheme: AuthorizationType? = nil,
+        userInfo: [String: String] = [:], now: Date = Date()
+    ) {
+        self.init(
+            value, expiresAt: now.addingTimeInterval(life / .seconds(1)), refreshToken: refreshToken, scheme: scheme,
+            userInfo: userInfo)
     }
 }
 
 extension AccessToken {
-    /// Whether value, expiry and refresh token are equal.
-    public static func == (one: AccessToken, other: AccessToken) -> Bool {
-        one.value == other.value && one.expiresAt == other.expiresAt && one.refreshToken == other.refreshToken
+    private enum CodingKeys: CodingKey {
+        case value, expiresAt, refreshToken, session, scheme, userInfo
     }
 
-    /// Hashes the properties that `==` compares.
+    /// Decodes a token. Only the value is required.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            try members.decode(String.self, forKey: .value),
+            expiresAt: try members.decodeIfPresent(Date.self, forKey: .expiresAt),
+            refreshToken: try members.decodeIfPresent(String.self, forKey: .refreshToken),
+            session: try members.decodeIfPresent(UUID.self, forKey: .session),
+            scheme: try members.decodeIfPresent(String.self, forKey: .scheme).map { AuthorizationType(scheme: $0) },
+            userInfo: try members.decodeIfPresent([String: String].self, forKey: .userInfo) ?? [:])
+    }
+
+    /// Encodes the token, with its secrets.
+    public func encode(to encoder: any Encoder) throws {
+        var members = encoder.container(keyedBy: CodingKeys.self)
+        try members.encode(value, forKey: .value)
+        try members.encodeIfPresent(expiresAt, forKey: .expiresAt)
+        try members.encodeIfPresent(refreshToken, forKey: .refreshToken)
+        try members.encodeIfPresent(session, forKey: .session)
+        try members.encodeIfPresent(scheme?.scheme, forKey: .scheme)
+        if !userInfo.isEmpty { try members.encode(userInfo, forKey: .userInfo) }
+    }
+
+    /// Whether all properties except ``session`` are equal.
+    public static func == (one: AccessToken, other: AccessToken) -> Bool {
+        one.value == other.value && one.expiresAt == other.expiresAt && one.refreshToken == other.refreshToken
+            && one.scheme?.scheme == other.scheme?.scheme && one.userInfo == other.userInfo
+    }
+
+    /// Hashes properties that `==` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(value)
         hasher.combine(expiresAt)

@@ -8,6 +8,7 @@ extension AccessTokenMachine {
         if case .unread = storage { mayHoldAny = true }
         endedSessions.insert(self.session)
         self.session = session
+        sessionNumber += 1
         store(token, at: now)
         return keep() + supersede(at: now)
     }
@@ -31,7 +32,10 @@ extension AccessTokenMachine {
     ) -> [Effect] {
         let ended = take(job)
         guard job.generation == tokenGeneration else { return ended.map { follow($0) } ?? [] }
-        if let session = token.session, session != self.session { self.session = session }
+        if let session = token.session, session != self.session {
+            self.session = session
+            if job.kind != .load { sessionNumber += 1 }
+        }
         store(token, at: now)
         tokenOrigin = origin
         if origin == .refresh {
@@ -46,17 +50,21 @@ extension AccessTokenMachine {
     }
 
     /// The store was read and contains no token.
-    package mutating func findNothing(_ job: Job) -> [Effect] {
+    package mutating func findNothing(_ job: Job, at now: Date) -> [Effect] {
         let ended = take(job)
-        if job.generation == tokenGeneration, case .unread = storage { noteKept(generation: tokenGeneration) }
-        guard let ended else { return [] }
-        return ended.isSuperseded ? follow(ended) : ended.waiters.map { .release($0.id, tokenOrigin) }
+        let isNews = job.generation == tokenGeneration && isUnread
+        if isNews { noteKept(generation: tokenGeneration) }
+        // A second reading may be in progress when a late result arrives.
+        guard let ended else { return isNews ? supersede(at: now) : [] }
+        return ended.isSuperseded ? follow(ended) : release(ended.waiters, at: now)
     }
 
     /// Rule 7: a job ended without a token.
     package mutating func fail(_ job: Job, with error: any Error, isRejection: Bool) -> [Effect] {
         guard let ended = take(job) else { return [] }
         guard !ended.isSuperseded else { return follow(ended) }
+        // If no first token could be fetched, no session has ended, and the next call tries again.
+        let isRejection = isRejection && token != nil
         let error = isRejection ? over ?? error : error
         let isNews = over == nil && !ended.isOverdue
         fail(error)
@@ -123,7 +131,9 @@ extension AccessTokenMachine {
     /// - Parameter session: The id of the session that begins if there is no token.
     package mutating func find(_ found: AccessToken?, generation: Int, session: UUID, at now: Date) -> [Effect] {
         guard generation == tokenGeneration, isToLook, found != token else { return [] }
-        self.session = found?.session ?? session
+        let session = found?.sessionID ?? session
+        if session != self.session { sessionNumber += 1 }
+        self.session = session
         store(found, at: now)
         noteKept(generation: tokenGeneration)
         guard let found else { return [.announce(.sessionOver(AccessToken.Rejected(LoggedOutElsewhere())))] }
@@ -135,13 +145,18 @@ extension AccessTokenMachine {
     /// Makes a token the current token.
     private mutating func store(_ token: AccessToken?, at now: Date) {
         if hasStore { displaced.insert(self.token?.value) }
+        previous = self.token.map { old in
+            let number = old.sessionID == session ? sessionNumber : Self.endedNumber
+            return (old.value, SessionTicket.Mark(generation: tokenGeneration, session: number))
+        }
         self.token = token
         self.token?.session = session
         generation += 1
         tokenGeneration = generation
         tokenOrigin = .elsewhere
         receivedAt = now
-        mayRefresh = token != nil
+        if form == .fetchesFirst { form = .renewable }  // after a log-out, no call may log in again
+        refusing = []
         (isUntried, hasWrongExpiry) = (false, false)
         (over, failure) = (nil, nil)
     }
@@ -166,16 +181,18 @@ extension AccessTokenMachine {
 
     /// Releases the waiters of the current session. If the token needs a refresh, these waiters wait for the next
     /// refresh. The waiters of other sessions fail.
-    private mutating func release(_ waiters: [(id: Waiter, session: UUID?)], at now: Date) -> [Effect] {
-        let staying = waiters.filter { $0.session == nil || $0.session == session }
-        let ended = waiters.filter { $0.session != nil && $0.session != session }
-        let failures: [Effect] = ended.map { .fail($0.id, SessionEnded()) }
+    private mutating func release(_ waiters: [(id: Waiter, session: Int?)], at now: Date) -> [Effect] {
+        let staying = waiters.filter { $0.session == sessionNumber }
+        let ends: [Effect] = waiters.compactMap { waiter in
+            guard let session = waiter.session else { return .release(waiter.id, refreshed: nil) }
+            return session == sessionNumber ? nil : .fail(waiter.id, SessionEnded())
+        }
         guard !staying.isEmpty, needsRefresh(at: now) else {
-            return failures + staying.map { .release($0.id, tokenOrigin) }
+            return ends + staying.map { .release($0.id, refreshed: refreshedGeneration) }
         }
         let effects = requireRefresh()
         refresh?.waiters += staying
-        return failures + effects
+        return ends + effects
     }
 
     private mutating func take(_ job: Job) -> Refresh? {
@@ -201,12 +218,6 @@ extension AccessTokenMachine {
         return effects
     }
 }
-
-/// No token is available to repeat the request: a refresh failed meanwhile, or no token was ever set.
-struct TokenUnavailable: Error {}
-
-/// The session in which the call began has ended: the user has logged out, or another user has logged in.
-struct SessionEnded: Error {}
 
 extension AccessTokenSupervisor {
     /// An event of a session, which its supervisor reports once for each occurrence.

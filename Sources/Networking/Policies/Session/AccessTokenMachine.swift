@@ -28,15 +28,14 @@ package struct AccessTokenMachine: Sendable {
         case closed(any Error)
     }
 
-    /// What happens to a request whose token the server refused.
-    package enum Judgement: Equatable, Sendable {
-        /// Rule 2: there is a newer token of the same session. Send the request again with that token.
-        case repeatWithCurrent
-        /// Rule 3: the request carried the current token. Wait for the refresh, then send the request again.
-        case waitForRefresh
-        /// The request is not repeated, because its session has ended, a refresh has failed, or the request has been
-        /// repeated already.
-        case giveUp
+    /// How the session gets its tokens.
+    package enum Form: Sendable {
+        /// A refresh replaces the token. Without a token, the user is logged out.
+        case renewable
+        /// As ``renewable``, and the first token is fetched before the first request is sent.
+        case fetchesFirst
+        /// Rule 15: the token is never replaced, and a refusal does not end the session.
+        case fixed
     }
 
     /// The origin of a token.
@@ -71,7 +70,9 @@ package struct AccessTokenMachine: Sendable {
     package enum Effect: Sendable {
         case start(Job)
         case cancel(id: Int)
-        case release(Waiter, Origin)
+        /// The waiter continues. `refreshed` is the generation of the token for which it waited through a refresh; nil
+        /// if the token comes from the app or the store, or was there before.
+        case release(Waiter, refreshed: Int?)
         case fail(Waiter, any Error)
         case announce(AccessTokenSupervisor.Event)
         /// Update the store.
@@ -89,20 +90,29 @@ package struct AccessTokenMachine: Sendable {
         package internal(set) var isWantedAgain = false
         /// Whether the time limit has passed and the waiters were notified.
         package internal(set) var isOverdue = false
-        /// The waiters, each with the session of its call. The session is nil for a call that began before there was a
-        /// session.
-        package internal(set) var waiters: [(id: Waiter, session: UUID?)] = []
+        /// The waiters, each with the number of the session of its call. The number is nil for a waiter that waits only
+        /// until the store has been read.
+        package internal(set) var waiters: [(id: Waiter, session: Int?)] = []
     }
 
     package internal(set) var token: AccessToken?
-    /// Rule 11: the current session. Calls that began in another session get no token of this session.
+    /// The id of the current session, which is stored with its tokens.
     package internal(set) var session: UUID
+    /// Rule 11: the number of the current session in this process. Calls that began in another session get no token of
+    /// this session. The first reading of the store begins no other session, although it may change the id.
+    package internal(set) var sessionNumber = 0
     package internal(set) var generation = 0
     package internal(set) var tokenGeneration = 0
     package internal(set) var tokenOrigin = Origin.elsewhere
     package internal(set) var receivedAt: Date
-    /// Whether a refresh is allowed. False after a log-out, until a token is set.
-    package internal(set) var mayRefresh = true
+    package internal(set) var form: Form
+    /// The time before the expiry of a token in which it is refreshed before sending, in seconds.
+    package let leeway: TimeInterval
+    /// The token before the current one, for requests to which the app adds the token itself.
+    package internal(set) var previous: (value: String, mark: SessionTicket.Mark)?
+    /// Rule 3: the endpoints that have refused the token of a refresh at once, at most 64. Their refusals of this token
+    /// start no refresh.
+    package internal(set) var refusing: [RefusingEndpoint] = []
     /// Whether the token came from a refresh, and the server has not yet responded to a request that carried it.
     package internal(set) var isUntried = false
     /// Whether the token appeared to have expired already when the server issued it, because the local clock is wrong.
@@ -123,10 +133,15 @@ package struct AccessTokenMachine: Sendable {
     package internal(set) var mayHoldAny = false
 
     /// - Parameter session: The id of the session if the token has no session id.
-    package init(token: AccessToken?, session: UUID, storage: Storage = .none, at now: Date) {
+    package init(
+        token: AccessToken?, session: UUID, storage: Storage = .none, form: Form = .renewable,
+        leeway: TimeInterval = 30, at now: Date
+    ) {
         self.token = token
         self.session = token?.session ?? session
         self.storage = storage
+        self.form = form
+        self.leeway = leeway
         receivedAt = now
     }
 
@@ -138,27 +153,32 @@ package struct AccessTokenMachine: Sendable {
     /// Whether the store has not been read yet.
     package var isUnread: Bool { if case .unread = storage { true } else { false } }
 
-    /// The session of a call that begins now. Nil if there is no token: the call then joins the session in which it is
-    /// first sent.
-    package var sessionOfNewCall: UUID? { token == nil ? nil : session }
+    /// Whether a refresh is allowed: there is a token to replace, or the first token has to be fetched.
+    package var mayRefresh: Bool {
+        switch form {
+        case .renewable: token != nil
+        case .fetchesFirst: true
+        case .fixed: false
+        }
+    }
 
     // MARK: Before sending
 
     /// Returns whether a request may be sent now, by rules 4, 5, 7 and 11.
     ///
-    /// - Parameter member: The session of its call.
-    package func passage(of member: UUID?, at now: Date) -> Passage {
+    /// - Parameter member: The number of the session of its call.
+    package func passage(of member: Int, at now: Date) -> Passage {
+        if member != sessionNumber { return .closed(SessionEnded()) }
         if case .unread = storage { return .wait }
-        if let member, member != session { return .closed(SessionEnded()) }
         if let over, !hasStore { return .closed(over) }
         return over != nil || isRefreshing || needsRefresh(at: now) ? .wait : .open
     }
 
     /// Adds a request that waits until it may be sent. An effect ends the wait.
-    package mutating func wait(_ waiter: Waiter, of member: UUID?, toPassAt now: Date) -> [Effect] {
+    package mutating func wait(_ waiter: Waiter, of member: Int, toPassAt now: Date) -> [Effect] {
         switch passage(of: member, at: now) {
         case .open:
-            return [.release(waiter, tokenOrigin)]
+            return [.release(waiter, refreshed: nil)]
         case .closed(let error):
             return [.fail(waiter, error)]
         case .wait:
@@ -168,46 +188,25 @@ package struct AccessTokenMachine: Sendable {
         }
     }
 
-    /// Rule 5: the server responded to a request that carried a new token.
-    package mutating func noteResponse(toGeneration carried: Int) {
-        if carried >= tokenGeneration { isUntried = false }
-    }
-
     /// Starts to read the store.
     package mutating func load() -> [Effect] { requireRefresh() }
 
-    // MARK: After a refusal
-
-    /// Returns the judgement about a request whose token the server refused, by rules 2, 3 and 11. It depends
-    /// on the generation and the session of the refused token.
-    ///
-    /// - Parameter hasRefreshed: Whether a refresh for this call has already brought a token.
-    package mutating func judge(
-        refusalOfGeneration carried: Int, of member: UUID, hasRefreshed: Bool
-    ) -> (Judgement, [Effect]) {
-        if member == session, carried >= tokenGeneration { hasWrongExpiry = false }
-        guard member == session, !hasRefreshed || carried < generation else { return (.giveUp, []) }
-        if carried < tokenGeneration { return (token == nil ? .giveUp : .repeatWithCurrent, []) }
-        guard carried == generation, mayRefresh, over == nil || hasStore else { return (.giveUp, []) }
-        return (.waitForRefresh, requireRefresh())
+    /// Adds a waiter that waits only until the store has been read.
+    package mutating func load(for waiter: Waiter) -> [Effect] {
+        guard isUnread else { return [.release(waiter, refreshed: nil)] }
+        let effects = requireRefresh()
+        refresh?.waiters.append((waiter, nil))
+        return effects
     }
 
-    /// Adds a request whose token the server refused. The request waits for the refresh that the refusal started.
-    package mutating func wait(_ waiter: Waiter, forRefreshOfGeneration carried: Int, of member: UUID) -> [Effect] {
-        guard member == session else { return [.fail(waiter, SessionEnded())] }
-        if carried < tokenGeneration, token != nil { return [.release(waiter, tokenOrigin)] }
-        guard carried == generation, refresh != nil else {
-            return [.fail(waiter, refreshError(ofGeneration: carried) ?? TokenUnavailable())]
-        }
+    /// Rule 14: adds a waiter that demands a refresh, although no token was refused.
+    package mutating func wait(_ waiter: Waiter, of member: Int, forRefreshAt _: Date) -> [Effect] {
+        guard member == sessionNumber else { return [.fail(waiter, SessionEnded())] }
+        if let over, !hasStore { return [.fail(waiter, over)] }
+        guard mayRefresh else { return [.fail(waiter, token == nil ? TokenUnavailable.none : .fixed)] }
+        let effects = requireRefresh()
         refresh?.waiters.append((waiter, member))
-        return []
-    }
-
-    /// Returns the error of the refresh that started because the token of this generation was refused. Nil if that
-    /// refresh did not fail.
-    package func refreshError(ofGeneration carried: Int) -> (any Error)? {
-        guard let failure, carried >= tokenGeneration, carried <= failure.generation else { return nil }
-        return failure.error
+        return effects
     }
 
     /// Removes a waiter without notifying it.
@@ -233,11 +232,14 @@ package struct AccessTokenMachine: Sendable {
         return [.start(Job(id: refreshCount, kind: kind, token: token, generation: tokenGeneration, session: session))]
     }
 
-    /// Rule 5: returns whether the token has expired or is about to expire. A token is about to expire in the last 30
-    /// seconds of its lifetime, or in the last tenth of its lifetime if a tenth is less than 30 seconds.
+    /// Rules 5 and 15: returns whether the token has expired or is about to expire, or whether the first token has to
+    /// be fetched. A token is about to expire in the last 30 seconds of its lifetime, by default, or in the last tenth
+    /// of its lifetime if a tenth is less.
     func needsRefresh(at now: Date) -> Bool {
-        guard mayRefresh, !isUntried, !hasWrongExpiry, let expiresAt = token?.expiresAt else { return false }
+        guard mayRefresh, !isUntried, !hasWrongExpiry else { return false }
+        guard let token else { return true }
+        guard let expiresAt = token.expiresAt else { return false }
         let life = max(expiresAt.timeIntervalSince(receivedAt), 0)
-        return now >= expiresAt.addingTimeInterval(-min(30, life / 10))
+        return now >= expiresAt.addingTimeInterval(-min(leeway, life / 10))
     }
 }

@@ -4,109 +4,146 @@ import Foundation
 extension AccessTokenSupervisor {
     /// Adds the current token to a request of a call, and notes it in the request. Adds no field if there is no token.
     ///
-    /// - Throws: ``NetworkError/Kind/noToken`` if the call belongs to another session.
-    func authorize(_ request: inout HTTPRequest, of call: SessionTicket.Call) throws {
-        let (token, generation, session, user, isMember) = state.withLock { state in
+    /// - Returns: The token.
+    /// - Throws: ``NetworkError/Kind/noToken`` if the call belongs to another session, unless its token is optional.
+    func authorize(_ request: inout HTTPRequest, of call: SessionTicket.Call) throws -> AccessToken? {
+        let (token, mark, user) = state.withLock { state in
             (
-                state.machine.token?.value, state.machine.generation, state.machine.session, state.currentUser(),
-                call.member.join(state.machine.session)
+                call.isOptional && state.machine.over != nil ? nil : state.machine.token,
+                state.machine.mark(of: call.session), state.currentUser()
             )
         }
-        guard isMember else { throw NetworkError.noToken(because: SessionEnded(), request) }
-        if let token { request.headers.set(.authorization(call.authorizationType, token).from(.session(user))) }
-        request.carry(SessionTicket.Token(generation: generation, session: session), of: user, in: call)
+        guard let mark, token != nil || !call.isOptional else {
+            guard call.isOptional else { throw NetworkError.noToken(because: SessionEnded(), request) }
+            request.belong(to: call)
+            return nil
+        }
+        if let token {
+            let type = token.scheme ?? call.authorizationType
+            request.headers.set(.authorization(type, token.value).from(.session(user)))
+        }
+        request.carry(SessionTicket.Token(token == nil ? nil : mark), of: user, in: call)
+        return token
     }
 
-    /// Notes the current session on the first request of a call, if the call carries a token.
-    func beginCall(with request: inout HTTPRequest, of endpoint: any Endpoint) {
-        if let call = newCall(for: request, of: endpoint) { request.belong(to: call) }
+    /// Notes the token of a request to which the app has added it itself.
+    func mark(_ request: inout HTTPRequest, of call: SessionTicket.Call) {
+        guard let field = request.headers[.authorization] else { return }
+        let value = field.split(separator: " ", maxSplits: 1).last.map { $0.trimmingCharacters(in: .whitespaces) } ?? ""
+        guard let mark = state.withLock({ $0.machine.mark(ofToken: value) }) else { return }
+        request.carry(SessionTicket.Token(mark), of: nil, in: call)
     }
 
-    private func newCall(for request: HTTPRequest, of endpoint: any Endpoint) -> SessionTicket.Call? {
+    /// Notes the current session on the first request of a call, if the call may carry a token.
+    ///
+    /// - Parameter isFirst: Returns whether no other error handler of the service can decide before the handler of the
+    ///   session.
+    func beginCall(
+        with request: inout HTTPRequest, of endpoint: any Endpoint, isFirst: @escaping @Sendable () -> Bool
+    ) {
+        if let call = newCall(for: request, of: endpoint, isFirst) { request.belong(to: call) }
+    }
+
+    private func newCall(
+        for request: HTTPRequest, of endpoint: any Endpoint, _ isFirst: @escaping @Sendable () -> Bool
+    ) -> SessionTicket.Call? {
         let type = request.authorizationType(of: endpoint)
         guard type != .none, type != .inherited else { return nil }
         return SessionTicket.Call(
-            of: self, session: state.withLock { $0.machine.sessionOfNewCall }, as: type, home: request.home)
+            of: self, session: sessionNumber, request: request, as: type, isFirst: isFirst)
     }
 
     /// Returns the session of the call of a request. Returns nil if the request carries no token, because it needs no
     /// token, is part of a refresh, or goes to another origin.
     func call(of request: HTTPRequest, _ endpoint: any Endpoint) -> SessionTicket.Call? {
         let known = request.parts.session?.call
-        let new = known == nil && request.isUnresolved ? newCall(for: request, of: endpoint) : nil
+        let new = known == nil && request.isUnresolved ? newCall(for: request, of: endpoint) { false } : nil
         guard let call = known ?? new, call.isOf(self), request.admission != .refresh else { return nil }
         guard request.origin == call.home || request.origin.map(origins.contains) ?? false else { return nil }
         return call
     }
 
-    /// Changes the state of a call in the session.
-    func change<Value: Sendable>(_ call: SessionTicket.Call, _ change: (inout SessionTicket.Member) -> Value) -> Value {
-        state.withLock { _ in change(&call.member) }
-    }
-
     /// Returns whether a request of a call may be sent now.
     func passage(of call: SessionTicket.Call) -> AccessTokenMachine.Passage {
         let now = clock.date()
-        return state.withLock { $0.machine.passage(of: call.member.session, at: now) }
+        let passage = state.withLock { $0.machine.passage(of: call.session, at: now) }
+        if case .closed = passage, call.isOptional { return .open }
+        return passage
     }
 
     /// Waits until the requests of a call may be sent.
     func waitToPass(of call: SessionTicket.Call) async throws {
-        let origin = try await wait { $0.wait($1, of: call.member.session, toPassAt: $2) }
-        // A token from a refresh uses up the one refresh of this call: if the token is refused, the call ends.
-        change(call) { $0.pass(with: origin) }
-    }
-
-    /// Returns the error of the refresh that started because a token was refused. Nil if that refresh did not fail.
-    func refreshError(of sent: SessionTicket.Token) -> (any Error)? {
-        state.withLock { $0.machine.refreshError(ofGeneration: sent.generation) }
-    }
-
-    /// Waits for the refresh that started because a token was refused.
-    func waitForRefresh(of sent: SessionTicket.Token) async throws -> AccessTokenMachine.Origin {
-        try await wait { machine, waiter, _ in
-            machine.wait(waiter, forRefreshOfGeneration: sent.generation, of: sent.session)
+        do {
+            let refreshed = try await wait(for: call) { $0.wait($1, of: call.session, toPassAt: $2) }
+            // A token from a refresh uses up the one refresh of this call: if the token is refused, the call ends.
+            change(call) { $0.pass(refreshed: refreshed) }
+        } catch  where call.isOptional && RefreshRejection.isEnd(error) {
+            // The session has ended: the request is sent without a token.
         }
     }
 
-    /// Returns the judgement about a request whose token the response refuses. Nil if the response does not refuse the
-    /// token, or if the request carried no token of this supervisor.
-    ///
-    /// The gate calls this method first, and this call judges, so that a refresh begins before the permit is released.
-    /// The handler calls the method later and must get the same judgement, even if the session has changed since.
-    func judge(_ response: HTTPResponse) -> AccessTokenMachine.Judgement? {
-        guard let ticket = response.request.parts.session, let sent = ticket.token, let call = ticket.call,
-            call.isOf(self)
-        else { return nil }
-        guard response.isRefusal else {
-            state.withLock { $0.machine.noteResponse(toGeneration: sent.generation) }
-            return nil
-        }
-        var judgement = AccessTokenMachine.Judgement.giveUp
+    /// Changes the state of a call in the session.
+    private func change<Value: Sendable>(
+        _ call: SessionTicket.Call, _ change: (inout SessionTicket.Member) -> Value
+    ) -> Value {
+        state.withLock { _ in change(&call.member) }
+    }
+
+    private var sessionNumber: Int { state.withLock { $0.machine.sessionNumber } }
+}
+
+// What follows from the responses to authorized requests.
+extension AccessTokenSupervisor {
+    /// Receives the response to a request. If the response refuses the token, and no other error handler can decide
+    /// before the handler of the session, a refresh begins. The gate calls this method before the permit is released.
+    func hear(_ response: HTTPResponse) {
+        guard let (call, sent) = response.request.parts.session?.sending(of: self) else { return }
+        let (endpoint, isRefusal) = (call.endpointName, response.isRefusal)
+        let startsRefresh = isRefusal && call.isFirst()  // not under the lock
         run { machine, _ in
-            if let known = sent.judgement {
-                judgement = known
+            guard var mark = sent.mark else { return [] }
+            guard isRefusal else {
+                let isAccepted = !response.status.isServerError
+                machine.hear(acceptanceOf: mark, by: isAccepted ? endpoint() : nil)
                 return []
             }
-            machine.noteResponse(toGeneration: sent.generation)
-            let effects: [AccessTokenMachine.Effect]
-            (judgement, effects) = machine.judge(
-                refusalOfGeneration: sent.generation, of: sent.session, hasRefreshed: call.member.hasRefreshed)
-            sent.judgement = judgement
-            return effects
+            defer { sent.mark = mark }
+            return machine.hear(
+                refusalOf: &mark, by: .init(endpoint(), status: response.status.code), in: call.member,
+                startsRefresh: startsRefresh)
         }
-        return judgement
+    }
+
+    /// Waits until a call whose token was refused may be sent again: at once if there is a newer token, otherwise after
+    /// the refresh, which begins now unless it is in progress.
+    ///
+    /// - Returns: The reason for the repetition; nil if the call has already been repeated for this reason.
+    /// - Throws: The reason why there is no token.
+    func waitToRepeat(_ call: SessionTicket.Call, _ sent: SessionTicket.Token, status: Int) async throws -> String? {
+        let endpoint = AccessTokenMachine.RefusingEndpoint(call.endpointName(), status: status)
+        let refreshed = try await wait { machine, waiter, _ in
+            guard var mark = sent.mark else { return [.fail(waiter, TokenUnavailable.none)] }
+            defer { sent.mark = mark }
+            return machine.arrive(waiter, with: &mark, by: endpoint, in: call.member)
+        }
+        guard change(call, { $0.mayRepeat(refreshed: refreshed) }) else { return nil }
+        return refreshed == nil ? "there is a newer token" : "the token was refreshed"
     }
 
     /// Returns whether a response refuses the token of its request. The response keeps the decision: see
     /// ``HTTPResponse/isRefusal``. The closure does not retain the session.
     var refusal: @Sendable (HTTPResponse) -> Bool {
-        let (statuses, id) = (unauthorizedStatuses, ObjectIdentifier(self))
+        let (statuses, refuses, id) = (unauthorizedStatuses, refuses, ObjectIdentifier(self))
         return { response in
-            guard statuses.contains(response.status), let ticket = response.request.parts.session,
-                ticket.token != nil, ticket.call?.supervisor == id
+            guard response.source != .cache, let ticket = response.request.parts.session,
+                ticket.token?.carriesToken == true, ticket.call?.supervisor == id
             else { return false }
-            return !response.headers.challenges.contains { $0.error == "insufficient_scope" }
+            if statuses.contains(response.status) {
+                if !response.headers.challenges.contains(where: { $0.error == "insufficient_scope" }) { return true }
+            }
+            // Only a body in memory has ended.
+            guard let refuses, case .data = response.content else { return false }
+            return refuses(response)
         }
     }
 }

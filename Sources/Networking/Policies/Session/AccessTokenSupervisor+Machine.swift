@@ -9,24 +9,33 @@ extension AccessTokenSupervisor {
 
     private func handle(_ event: (inout State, Date) -> [AccessTokenMachine.Effect]) {
         let now = clock.date()
-        let effects = state.withLock { state in
+        let (effects, isNew) = state.withLock { state in
+            let (generation, isUnread) = (state.machine.tokenGeneration, state.machine.isUnread)
             let effects = event(&state, now)
-            // Under the lock, so that events are reported in the order in which they occurred.
+            // Under the lock, so that changes are reported in the order in which they occurred.
             for case .announce(let event) in effects { events.enqueue(event) }
-            return effects
+            let isNew = generation != state.machine.tokenGeneration || isUnread && !state.machine.isUnread
+            if isNew { tokens.enqueue(state.machine.token) }
+            return (effects, isNew)
         }
+        if isNew { tokens.deliver() }
         perform(effects)
     }
 
+    /// Waits for the effect that ends a wait.
+    ///
+    /// - Parameter call: The call that waits; nil if something else waits.
+    /// - Returns: The generation of the token that a refresh has brought meanwhile; nil if none has.
     func wait(
+        for call: SessionTicket.Call? = nil,
         _ event: (inout AccessTokenMachine, AccessTokenMachine.Waiter, Date) -> [AccessTokenMachine.Effect]
-    ) async throws -> AccessTokenMachine.Origin {
-        let turn = Settlement<AccessTokenMachine.Origin>()
+    ) async throws -> Int? {
+        let turn = Settlement<Int?>()
         var waiter: AccessTokenMachine.Waiter = 0
         handle { state, now in
             waiter = state.nextWaiter
             state.nextWaiter += 1
-            state.waiters[waiter] = turn
+            state.waiters[waiter] = (turn, call)
             return event(&state.machine, waiter, now)
         }
         do {
@@ -45,7 +54,7 @@ extension AccessTokenSupervisor {
             switch effect {
             case .start(let job): start(job)
             case .cancel(let id): state.withLock { $0.jobs.removeValue(forKey: id) }?.cancel()
-            case .release(let waiter, let origin): turn(of: waiter)?.settle(.success(origin))
+            case .release(let waiter, let refreshed): turn(of: waiter)?.settle(.success(refreshed))
             case .fail(let waiter, let error): turn(of: waiter)?.settle(.failure(error))
             case .announce: events.deliver()
             case .keep: keep()
@@ -53,8 +62,8 @@ extension AccessTokenSupervisor {
         }
     }
 
-    private func turn(of waiter: AccessTokenMachine.Waiter) -> Settlement<AccessTokenMachine.Origin>? {
-        state.withLock { $0.waiters.removeValue(forKey: waiter) }
+    private func turn(of waiter: AccessTokenMachine.Waiter) -> Settlement<Int?>? {
+        state.withLock { $0.waiters.removeValue(forKey: waiter) }?.turn
     }
 
     /// Rule 6: starts the task of a job and its time limits, which apply even if the task ignores its cancellation.
@@ -62,8 +71,7 @@ extension AccessTokenSupervisor {
         let limits = Task.detached { [self] in
             for _ in 0..<2 {
                 do { try await clock.sleep(clock.now() + refreshTimeout) } catch { return }
-                let error = NetworkError(
-                    .deadlineTimedOut, reason: "the token refresh took longer than \(refreshTimeout.shortText)")
+                let error = NetworkError(.deadlineTimedOut, reason: textOfTimeLimit)
                 run { machine, _ in machine.passTimeLimit(of: job, with: error) }
             }
         }
@@ -86,13 +94,21 @@ extension AccessTokenSupervisor {
         if !isWanted { task.cancel() }
     }
 
+    /// Names calls that wait for the refresh, because one of them may be a call that the refresh itself waits for.
+    private var textOfTimeLimit: String {
+        let waiting = state.withLock { $0.waiters.values.compactMap(\.call) }
+        let names = Set(waiting.prefix(100).map { $0.endpointName() }).sorted().prefix(3)
+        let text = "the token refresh took longer than \(refreshTimeout.shortText)"
+        return names.isEmpty ? text : text + "; \(names.joined(separator: ", ")) waited for it"
+    }
+
     private func end(_ job: AccessTokenMachine.Job, with finding: Result<Finding, any Error>) {
         run { machine, now in
             switch finding {
             case .success(.token(let token, let origin, let isKept)):
                 machine.succeed(job, with: token, from: origin, isKept: isKept, at: now)
             case .success(.nothing):
-                machine.findNothing(job)
+                machine.findNothing(job, at: now)
             case .failure(let error):
                 machine.fail(job, with: error, isRejection: RefreshRejection.isRejection(error))
             }

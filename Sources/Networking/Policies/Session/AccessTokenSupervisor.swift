@@ -4,35 +4,38 @@ import Foundation
 /// server refuses it or when it is about to expire.
 ///
 /// Create one supervisor for each session, and share it between services, so that they share one refresh. A service
-/// needs three parts: its ``gate``, ``adapter`` and ``handler``. `NetworkService(environment:authorizedBy:)` adds all
-/// of them.
+/// uses it through two parts: ``TokenRequestAdapter`` adds the token, and ``UnauthorizedErrorHandler`` refreshes it and
+/// repeats the call. `NetworkService(environment:authorizedBy:)` adds both of them.
 ///
 /// ```swift
 /// let session = AccessTokenSupervisor(token: keychain.token) { old in
 ///     let grant: Grant = try await auth.request(AuthEndpoint.refresh(old?.refreshToken ?? ""))
 ///     return AccessToken(grant.token, expiresIn: .seconds(grant.expiresIn), refreshToken: grant.refreshToken)
 /// }
-/// let token = session.events.observe { event in
-///     switch event {
-///     case .refreshed(let token): keychain.token = token
-///     case .unreachable: break
-///     case .sessionOver: showLogin()
-///     case .notStored: break
-///     }
+/// let saving = session.tokens.observe { token in keychain.token = token }
+/// let asking = session.events.observe { event in
+///     if case .sessionOver = event { showLogin() }
 /// }
 /// ```
+///
+/// To use the token outside of a service, call ``validToken()``.
 ///
 /// If many requests are refused at once, only one refresh runs. A request that was refused with an old token is sent
 /// again with the current token, without a refresh. The refresh runs in a separate task, so the cancellation of a
 /// caller does not stop the refresh. Every method may be called from any thread.
 public final class AccessTokenSupervisor: Sendable {
-    /// A closure that gets a new token, which replaces the old token. The old token is nil if there is no token yet.
+    /// A closure that gets a new token, which replaces the old token. The old token is nil if the first token has to be
+    /// fetched.
     ///
     /// The closure returns the token and does not save it. If the token has no refresh token, it keeps the one of the
     /// old token ([RFC 6749 section 6](https://www.rfc-editor.org/rfc/rfc6749#section-6)). Calls that the closure
     /// makes, in any service, need no permit, carry no token, wait for no refresh and start no refresh. All other
     /// adapters and handlers apply to these calls. Callers wait for the closure at most `refreshTimeout`, 30 seconds by
     /// default.
+    ///
+    /// Make the calls in the task of the closure. A call in a `Task.detached`, or in a callback of another SDK, is not
+    /// known to belong to the refresh: if it is authorized, it waits for the refresh that waits for it, until the time
+    /// limit. For such a call, set ``RequestSettings/admission`` to ``RequestSettings/Admission/refresh``.
     ///
     /// The session ends if the closure throws ``AccessToken/Rejected``, ``GeneralRequestError/noAuth``,
     /// ``GeneralRequestError/forbidden``, or a ``NetworkError`` or ``ServerFailure`` with status 400, 401 or 403, even
@@ -42,15 +45,21 @@ public final class AccessTokenSupervisor: Sendable {
 
     /// The broadcaster of the events of the session.
     public let events = Broadcaster<AccessTokenSupervisor.Event>()
+    /// The broadcaster of the token: of each log-in, refresh and log-out. Its current value is the current token, which
+    /// is nil after a log-out; there is no value until the store has been read.
+    public let tokens: Broadcaster<AccessToken?>
     /// The statuses that mean that a token is refused. There are few of them, so an array is faster than a set.
     let unauthorizedStatuses: [HTTPStatus]
+    /// Whether a response with another status refuses the token.
+    let refuses: (@Sendable (HTTPResponse) -> Bool)?
 
     /// The origins that receive the token in addition to the origin of the service's environment.
     let origins: Set<HTTPOrigin>
 
     struct State: Sendable {
         var machine: AccessTokenMachine
-        var waiters: [AccessTokenMachine.Waiter: Settlement<AccessTokenMachine.Origin>] = [:]
+        /// The waits, and the calls that wait before they are sent.
+        var waiters: [AccessTokenMachine.Waiter: (turn: Settlement<Int?>, call: SessionTicket.Call?)] = [:]
         var nextWaiter: AccessTokenMachine.Waiter = 0
         var jobs: [Int: Task<Void, Never>] = [:]
         /// The wait of the task that updates the store. Settled when the task must try again at once.
@@ -84,33 +93,48 @@ public final class AccessTokenSupervisor: Sendable {
     /// Creates a supervisor.
     ///
     /// - Parameters:
-    ///   - token: The first token. If it is nil, the first refusal starts a refresh.
-    ///   - unauthorizedStatuses: The statuses that mean that a token is refused. Default: 401.
+    ///   - token: The first token. Nil means logged out: requests are sent without a token, and no refresh starts.
+    ///   - fetchingFirst: Whether the first token is fetched by `refresh` before the first request is sent, as for
+    ///     OAuth client credentials. This applies only while no token has ever been set or removed. Default: false.
+    ///   - unauthorizedStatuses: The statuses that mean that a token is refused. Default: 401. A 401 with the error
+    ///     `insufficient_scope` (RFC 6750 section 3.1) does not refuse the token.
+    ///   - refuses: Returns whether a response refuses the token although its status does not mean so, for example a
+    ///     GraphQL response with the code `UNAUTHENTICATED`. It is called once for each response to a request that
+    ///     carries the token, if the body is in memory, on any thread. Such a response is a failure, and is not stored.
     ///   - refreshTimeout: The time for which callers wait for a refresh. Default: 30 seconds. A result that arrives
     ///     later is still used if it arrives within twice that time, or before the result of another refresh.
+    ///   - refreshLeeway: The time before the expiry of a token in which it is refreshed before sending. Default: 30
+    ///     seconds; at most a tenth of the token's lifetime.
     ///   - origins: Other servers that receive the token. By default, only the origin of the service's environment
     ///     receives the token. If an endpoint or a handler names another origin, that origin receives the token only if
     ///     this set contains it.
     ///   - clock: The clock that measures time limits and expiry.
     ///   - refresh: The closure that gets a new token: see ``Refresh``.
     public convenience init(
-        token: AccessToken?, unauthorizedStatuses: Set<HTTPStatus> = [.unauthorized],
-        refreshTimeout: Duration = .seconds(30), origins: Set<HTTPOrigin> = [], clock: NetworkClock = .continuous,
+        token: AccessToken? = nil, fetchingFirst: Bool = false, unauthorizedStatuses: Set<HTTPStatus> = [.unauthorized],
+        refuses: (@Sendable (HTTPResponse) -> Bool)? = nil, refreshTimeout: Duration = .seconds(30),
+        refreshLeeway: Duration = .seconds(30), origins: Set<HTTPOrigin> = [], clock: NetworkClock = .continuous,
         refresh: @escaping Refresh
     ) {
-        self.init(token, nil, unauthorizedStatuses, refreshTimeout, origins, clock, refresh)
+        self.init(
+            token, nil, fetchingFirst ? .fetchesFirst : .renewable, unauthorizedStatuses, refuses, refreshTimeout,
+            refreshLeeway, origins, clock, refresh)
     }
 
     /// Creates a supervisor whose token is saved in a store that other processes may share. The supervisor starts to
     /// read the store at once. Until the store has been read, authorized calls wait, and ``accessToken`` is nil. The
     /// supervisor saves each new token, removes the token of an ended session, and refreshes only while it has
-    /// exclusive access to the store: see ``AccessTokenStore``.
+    /// exclusive access to the store: see ``AccessTokenStore``. If the store contains no token, the user is logged out,
+    /// or the first token is fetched.
     public convenience init(
-        store: some AccessTokenStore, unauthorizedStatuses: Set<HTTPStatus> = [.unauthorized],
-        refreshTimeout: Duration = .seconds(30), origins: Set<HTTPOrigin> = [], clock: NetworkClock = .continuous,
-        refresh: @escaping Refresh
+        store: some AccessTokenStore, fetchingFirst: Bool = false,
+        unauthorizedStatuses: Set<HTTPStatus> = [.unauthorized], refuses: (@Sendable (HTTPResponse) -> Bool)? = nil,
+        refreshTimeout: Duration = .seconds(30), refreshLeeway: Duration = .seconds(30), origins: Set<HTTPOrigin> = [],
+        clock: NetworkClock = .continuous, refresh: @escaping Refresh
     ) {
-        self.init(nil, store, unauthorizedStatuses, refreshTimeout, origins, clock, refresh)
+        self.init(
+            nil, store, fetchingFirst ? .fetchesFirst : .renewable, unauthorizedStatuses, refuses, refreshTimeout,
+            refreshLeeway, origins, clock, refresh)
         run { machine, _ in machine.load() }
         let changes = store.changes()
         watching.withLock {
@@ -121,20 +145,37 @@ public final class AccessTokenSupervisor: Sendable {
         }
     }
 
+    /// Creates a supervisor whose token is never refreshed, such as an API key. If the server refuses it, the call ends
+    /// with this refusal, and the session goes on.
+    ///
+    /// - Parameters:
+    ///   - token: The value of the token.
+    ///   - scheme: The scheme with which it is sent. Default: that of the endpoint's authorization type.
+    ///   - origins: Other servers that receive the token. Default: none.
+    public convenience init(fixed token: String, scheme: AuthorizationType? = nil, origins: Set<HTTPOrigin> = []) {
+        self.init(
+            AccessToken(token, scheme: scheme), nil, .fixed, [.unauthorized], nil, .seconds(30), .seconds(30), origins,
+            .continuous, { _ in throw TokenUnavailable.fixed })
+    }
+
     private init(
-        _ token: AccessToken?, _ store: (any AccessTokenStore)?, _ unauthorizedStatuses: Set<HTTPStatus>,
-        _ refreshTimeout: Duration, _ origins: Set<HTTPOrigin>, _ clock: NetworkClock, _ refresh: @escaping Refresh
+        _ token: AccessToken?, _ store: (any AccessTokenStore)?, _ form: AccessTokenMachine.Form,
+        _ unauthorizedStatuses: Set<HTTPStatus>, _ refuses: (@Sendable (HTTPResponse) -> Bool)?,
+        _ refreshTimeout: Duration, _ leeway: Duration, _ origins: Set<HTTPOrigin>, _ clock: NetworkClock,
+        _ refresh: @escaping Refresh
     ) {
         self.refresh = refresh
         self.store = store
         self.origins = origins
         self.unauthorizedStatuses = Array(unauthorizedStatuses)
+        self.refuses = refuses
         self.refreshTimeout = refreshTimeout
         self.clock = clock
         let session = token?.session ?? UUID()
         let machine = AccessTokenMachine(
-            token: token?.inSession(session), session: session, storage: store == nil ? .none : .unread,
-            at: clock.date())
+            token: token?.inSession(session), session: session, storage: store == nil ? .none : .unread, form: form,
+            leeway: max(leeway / .seconds(1), 0), at: clock.date())
+        tokens = store == nil ? Broadcaster(.some(machine.token)) : Broadcaster()
         state = Locked(State(machine: machine))
     }
 
@@ -142,13 +183,15 @@ public final class AccessTokenSupervisor: Sendable {
 
     /// The current token. Assigning a token or nil ends the session and begins a new session.
     ///
-    /// The assignment takes precedence over a refresh in progress. Calls of the ended session are not sent with the new
-    /// token: a call that has not been sent ends with ``NetworkError/Kind/noToken``, and a call whose token is refused
-    /// ends with this refusal. After nil is assigned, requests are sent without a token until a token is assigned. If
-    /// such a request is refused, no refresh starts. The store is updated after the assignment; if the update fails,
-    /// the failure is reported and the update is tried again.
+    /// The assignment takes precedence over a refresh in progress. Calls of the ended session, including calls that
+    /// began while nobody was logged in, are not sent with the new token: a call that has not been sent ends with
+    /// ``NetworkError/Kind/noToken``, and a call whose token is refused ends with this refusal. After nil is assigned,
+    /// requests are sent without a token until a token is assigned. If such a request is refused, no refresh starts.
+    /// The store is updated after the assignment; if the update fails, the failure is reported and the update is tried
+    /// again.
     ///
-    /// To set a token of the same session that was rotated elsewhere, call ``replace(_:)``.
+    /// To set a token of the same session, for example if the same user has typed the password again, call
+    /// ``replace(_:)``: calls then continue with the new token.
     public var accessToken: AccessToken? {
         get { state.withLock { $0.machine.token } }
         set {
@@ -157,22 +200,13 @@ public final class AccessTokenSupervisor: Sendable {
         }
     }
 
-    /// Replaces the current token with another token of the same session, for example a token that an extension of the
-    /// app has fetched with a separate refresh. The new token takes precedence over a refresh in progress, and calls
-    /// continue with the new token. If it has no refresh token, it keeps that of the current token. If there is no
-    /// current token, for example after a log-out, the method does nothing.
+    /// Replaces the current token with another token of the same session: a token that an extension of the app has
+    /// fetched with a separate refresh, or the token of the same user who has logged in again. The new token takes
+    /// precedence over a refresh in progress, and calls continue with the new token. If it has no refresh token, it
+    /// keeps that of the current token. If there is no current token, for example after nil was assigned, the method
+    /// does nothing.
     public func replace(_ token: AccessToken) {
         run { $0.replace(token, at: $1) }
-    }
-
-    /// Waits until the store has been read. Returns at once if there is no store, or if it has already been read.
-    ///
-    /// - Returns: The token.
-    /// - Throws: The reason why the store cannot be read. The next call tries again.
-    @discardableResult
-    public func load() async throws -> AccessToken? {
-        if isUnread { _ = try await wait { $0.wait($1, of: nil, toPassAt: $2) } }
-        return accessToken
     }
 
     /// Whether the store has not been read yet.
@@ -185,7 +219,7 @@ public final class AccessTokenSupervisor: Sendable {
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
     /// The admission policy that makes authorized requests wait while a refresh runs. It is always entered last,
-    /// regardless of its position among the admission policies.
+    /// regardless of its position among the admission policies. A service with the ``handler`` has it already.
     public var gate: any AdmissionPolicy { TokenGate(supervisor: self) }
 
     /// The adapter that adds the token to authorized requests.

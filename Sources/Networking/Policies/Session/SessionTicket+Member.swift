@@ -1,57 +1,53 @@
-package import Foundation
-
 extension SessionTicket {
     /// The state of one call in a session: the session to which the call belongs, and the reasons for which the call
     /// was repeated. It is a value, like ``AccessTokenMachine``.
     package struct Member: Sendable {
-        /// The reasons to send a call again. Each reason is granted once.
-        package struct Repeats: OptionSet, Sendable {
-            package let rawValue: UInt8
+        /// Rule 11: the number of the session in which the call began.
+        package let session: Int
+        /// Rule 2: whether the call was sent again with a newer token.
+        package private(set) var isRepeated = false
+        /// Rule 3: the generation of the token for which the call has waited through a refresh. A refusal of this token
+        /// ends the call. Nil if it has not waited.
+        package private(set) var refreshedGeneration: Int?
 
-            package init(rawValue: UInt8) {
-                self.rawValue = rawValue
-            }
-
-            /// Rule 2: the call is sent again with the current token.
-            package static let withCurrent = Repeats(rawValue: 1)
-            /// Rule 3: the call is sent again after a refresh.
-            package static let afterRefresh = Repeats(rawValue: 2)
-        }
-
-        /// The session of the call. Nil if there is no session yet: the call then joins the session in which it is
-        /// first sent.
-        package private(set) var session: UUID?
-        package private(set) var repeats: Repeats = []
-
-        package init(of session: UUID?) {
+        package init(of session: Int) {
             self.session = session
         }
 
-        /// Whether the call has used up its one refresh. A refusal of the current token then ends the call.
-        package var hasRefreshed: Bool { repeats.contains(.afterRefresh) }
-
-        /// Notes that a request is about to be sent with a token of a session. A call without a session joins this
-        /// session.
-        ///
-        /// - Returns: False if the call belongs to another session.
-        package mutating func join(_ session: UUID) -> Bool {
-            self.session = self.session ?? session
-            return self.session == session
-        }
-
         /// Notes that the call may be sent after it waited for a token.
-        package mutating func pass(with origin: AccessTokenMachine.Origin) {
-            if origin == .refresh { repeats.insert(.afterRefresh) }
+        ///
+        /// - Parameter refreshed: The generation of the token that a refresh has brought; nil if none has.
+        package mutating func pass(refreshed: Int?) {
+            refreshedGeneration = refreshed ?? refreshedGeneration
         }
 
-        /// Rule 2: returns whether the call may be sent again with the current token.
-        package mutating func mayRepeatWithCurrent() -> Bool { repeats.insert(.withCurrent).inserted }
+        /// Returns whether the call may be sent again after its token was refused: once with a newer token, and once
+        /// after a refresh.
+        ///
+        /// - Parameter refreshed: The generation of the token that a refresh has brought; nil for another token.
+        package mutating func mayRepeat(refreshed: Int?) -> Bool {
+            if let refreshed {
+                guard refreshedGeneration == nil else { return false }
+                refreshedGeneration = refreshed
+                return true
+            }
+            defer { isRepeated = true }
+            return !isRepeated
+        }
+    }
 
-        /// Rule 3: returns whether the call may be sent again after it waited for a refresh. If the app or another
-        /// process has set the token during the wait, the call is repeated by rule 2, so that the call may still start
-        /// a refresh later.
-        package mutating func mayRepeat(with origin: AccessTokenMachine.Origin) -> Bool {
-            origin == .elsewhere && repeats.insert(.withCurrent).inserted || repeats.insert(.afterRefresh).inserted
+    /// The token of one request, as far as the session needs to know it.
+    package struct Mark: Sendable {
+        /// The generation of the session when the token was added.
+        package let generation: Int
+        /// The number of the session.
+        package let session: Int
+        /// Rule 3: whether the token was the current token when its refusal became known; nil before that.
+        package internal(set) var wasCurrent: Bool?
+
+        package init(generation: Int, session: Int) {
+            self.generation = generation
+            self.session = session
         }
     }
 }

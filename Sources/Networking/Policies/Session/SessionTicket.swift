@@ -22,47 +22,61 @@ package struct SessionTicket: HTTPRequest.Part {
 extension SessionTicket {
     /// A call of a session: how it is authorized, where its token may go, and how often it was repeated.
     final class Call: Sendable {
-        /// The authorization type of the call.
+        /// The scheme with which the token is sent.
         let authorizationType: AuthorizationType
+        /// Whether the request is sent without a token if there is none.
+        let isOptional: Bool
         /// The origin that receives the token.
         let home: HTTPOrigin?
         let supervisor: ObjectIdentifier
+        /// The number of the session in which the call began.
+        let session: Int
+        /// Returns whether no other error handler can decide before the handler of the session.
+        let isFirst: @Sendable () -> Bool
+        private let (method, path): (HTTPMethod, EndpointPath?)
         /// The state of the call in the session. Only the supervisor uses it, and only under its own lock: it decides
         /// from this state and its own state together.
         @exclusivity(unchecked) nonisolated(unsafe) var member: Member  // because of the supervisor's lock
 
-        /// - Parameter session: The session. Nil if there is no session yet: the call then joins the session in which
-        ///   it is first sent.
         init(
-            of supervisor: AccessTokenSupervisor, session: UUID?, as authorizationType: AuthorizationType,
-            home: HTTPOrigin?
+            of supervisor: AccessTokenSupervisor, session: Int, request: HTTPRequest, as type: AuthorizationType,
+            isFirst: @escaping @Sendable () -> Bool
         ) {
             self.supervisor = ObjectIdentifier(supervisor)
-            self.authorizationType = authorizationType
-            self.home = home
+            self.session = session
+            (method, path) = (request.method, request.endpointPath)
+            (authorizationType, isOptional) = type.unwrapped
+            home = request.home
+            self.isFirst = isFirst
             member = Member(of: session)
         }
 
         func isOf(_ supervisor: AccessTokenSupervisor) -> Bool { self.supervisor == ObjectIdentifier(supervisor) }
+
+        /// The method and the path template of the endpoint, which are the same for all its values.
+        func endpointName() -> String { "\(method) /\(path?.template ?? "")" }
     }
 
     /// The token of one request. If the session has no token, the request has this object, too.
     final class Token: Sendable {
-        typealias Judgement = AccessTokenMachine.Judgement
+        /// The generation of the session when the token was added; nil if there was no token.
+        let generation: Int?
+        /// What the session knows about the token; nil if there was none.
+        @exclusivity(unchecked) nonisolated(unsafe) var mark: Mark?  // because of the supervisor's lock
 
-        /// The generation of the session when the token was added.
-        let generation: Int
-        let session: UUID
+        /// Whether the request carries a token.
+        var carriesToken: Bool { generation != nil }
 
-        /// What happens to the request if the server refuses the token; nil before it has refused it. The gate decides,
-        /// before the permit of the request is handed on; the handler gets the same judgement, even if the session has
-        /// changed since.
-        @exclusivity(unchecked) nonisolated(unsafe) var judgement: Judgement?  // because of the supervisor's lock
-
-        init(generation: Int, session: UUID) {
-            self.generation = generation
-            self.session = session
+        init(_ mark: Mark?) {
+            generation = mark?.generation
+            self.mark = mark
         }
+    }
+
+    /// Returns the call and the token of a request that carries a token of a session.
+    func sending(of supervisor: AccessTokenSupervisor) -> (Call, Token)? {
+        guard let call, let token, token.carriesToken, call.isOf(supervisor) else { return nil }
+        return (call, token)
     }
 }
 

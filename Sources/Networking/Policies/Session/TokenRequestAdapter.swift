@@ -1,15 +1,27 @@
 /// An adapter that adds the token of a supervisor to every request whose endpoint is authorized. The authorization type
-/// of the endpoint determines the scheme, such as `Bearer`.
+/// of the endpoint determines the scheme, such as `Bearer`, unless the token has a scheme of its own.
 ///
 /// The adapter reads the token before each attempt, so that a retry carries the current token. If there is no token,
 /// the adapter sets no field. The adapter adds no token to the requests of a refresh. Only requests to the origin of
 /// the service's environment, and to the origins that the supervisor lists, get the token.
+///
+/// The adapter only adds the token: in a service without ``UnauthorizedErrorHandler``, calls wait until the store has
+/// been read, and no refresh starts. If the session of a call has ended, the call ends with
+/// ``NetworkError/Kind/noToken``.
 public struct TokenRequestAdapter: SynchronousRequestAdapter, FieldAdapter, AccessTokenPart {
     let supervisor: AccessTokenSupervisor
+    private let addFields: (@Sendable (AccessToken, inout HTTPHeaders) -> Void)?
 
     /// Creates an adapter. The property `supervisor.adapter` returns the same adapter.
-    public init(accessTokenSupervisor: AccessTokenSupervisor) {
+    ///
+    /// - Parameter addFields: Adds other fields that belong to the token, for example from ``AccessToken/userInfo``.
+    ///   The closure receives the token that the adapter adds. Default: none.
+    public init(
+        accessTokenSupervisor: AccessTokenSupervisor,
+        adding addFields: (@Sendable (AccessToken, inout HTTPHeaders) -> Void)? = nil
+    ) {
         supervisor = accessTokenSupervisor
+        self.addFields = addFields
     }
 
     /// Sets `Authorization`, replaces an existing value, and marks the request with the token that it carries.
@@ -17,7 +29,17 @@ public struct TokenRequestAdapter: SynchronousRequestAdapter, FieldAdapter, Acce
     /// - Throws: ``NetworkError/Kind/noToken`` if the session of the call has ended.
     public func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {
         guard let call = supervisor.call(of: request, endpoint) else { return }
-        try supervisor.authorize(&request, of: call)
+        if let token = try supervisor.authorize(&request, of: call) { addFields?(token, &request.headers) }
+    }
+}
+
+/// An adapter that marks the requests to which the app has added the session's token itself, so that the handler of the
+/// session knows which token was refused. It runs last, and changes no field.
+struct TokenMarkingAdapter: SynchronousRequestAdapter, FieldAdapter, AccessTokenPart {
+    let supervisor: AccessTokenSupervisor
+
+    func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) {
+        if let call = supervisor.call(of: request, endpoint) { supervisor.mark(&request, of: call) }
     }
 }
 
@@ -27,6 +49,8 @@ public struct TokenRequestAdapter: SynchronousRequestAdapter, FieldAdapter, Acce
 /// The gate receives each refusal before the permit of the refused request is released.
 struct TokenGate: StagedAdmissionPolicy, AccessTokenPart {
     let supervisor: AccessTokenSupervisor
+    /// Whether the service has no handler for refused tokens: the gate then waits only for the store.
+    var isForStoreOnly = false
 
     var stage: AdmissionStage { .token }
 
@@ -35,7 +59,7 @@ struct TokenGate: StagedAdmissionPolicy, AccessTokenPart {
     /// - Throws: ``NetworkError/Kind/noToken`` if the session of the call has ended.
     func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) throws -> AdmissionPermit? {
         guard let call = supervisor.call(of: request, endpoint) else { return AdmissionPermit() }
-        if request.usesOnlyCache { return supervisor.isUnread ? nil : AdmissionPermit() }
+        if isForStoreOnly || request.usesOnlyCache { return supervisor.isUnread ? nil : AdmissionPermit() }
         switch supervisor.passage(of: call) {
         case .open: return AdmissionPermit()
         case .wait: return nil
@@ -48,19 +72,21 @@ struct TokenGate: StagedAdmissionPolicy, AccessTokenPart {
     /// - Throws: ``NetworkError/Kind/noToken`` with the error of the refresh as the underlying error.
     func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
         guard let call = supervisor.call(of: request, endpoint) else { return AdmissionPermit() }
-        if request.usesOnlyCache {
-            _ = try? await supervisor.load()  // if the token cannot be read or refreshed, the cache may still be used
-            return AdmissionPermit()
-        }
-        do { try await supervisor.waitToPass(of: call) } catch  where !(error is Interruption) {
-            throw NetworkError.noToken(because: error, request)
-        }
+        do {
+            if isForStoreOnly {
+                try await supervisor.load()
+            } else if request.usesOnlyCache {
+                _ = try? await supervisor.load()  // if the token cannot be read, the cache may still be used
+            } else {
+                try await supervisor.waitToPass(of: call)
+            }
+        } catch  where !(error is Interruption) { throw NetworkError.noToken(because: error, request) }
         return AdmissionPermit()
     }
 
     /// Receives the response and checks whether the server refused the token.
     func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
-        if case .responded(let response) = outcome { _ = supervisor.judge(response) }
+        if !isForStoreOnly, case .responded(let response) = outcome { supervisor.hear(response) }
     }
 }
 
@@ -71,14 +97,22 @@ extension HTTPRequest {
 
 extension NetworkError {
     /// Returns the error of a request that is not sent because there is no token for it.
-    static func noToken(because cause: any Error, _ request: HTTPRequest) -> NetworkError {
+    static func noToken(because cause: any Error, _ request: HTTPRequest?) -> NetworkError {
         let words =
             switch cause {
+            case let reason as TokenUnavailable: "\(reason)"
             case is SessionEnded: "the session in which the call began has ended"
             case is AccessToken.Rejected: "the session is over, and the user has to log in again"
             case let known as any CausedByNetworkError: "\(known)"
             default: "\(NetworkError.wrapping(cause))"
             }
         return NetworkError(.noToken, reason: "no access token: \(words)", request: request, underlying: cause)
+    }
+
+    /// Whether the request was not sent because nobody is logged in.
+    var isLoggedOut: Bool {
+        guard kind == .noToken, let underlying else { return false }
+        if case TokenUnavailable.none = underlying { return true }
+        return RefreshRejection.isEnd(underlying)
     }
 }

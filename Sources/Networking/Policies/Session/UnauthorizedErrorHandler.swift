@@ -1,13 +1,19 @@
 import Foundation
 
-/// An error handler for unauthorized responses. It starts a refresh of the token, or waits for the refresh in progress,
-/// and requests a retry.
+/// An error handler for refused tokens. It starts a refresh of the token, or waits for the refresh in progress, and
+/// requests a retry.
 ///
 /// If the refused token is no longer the current token, the request is sent again without a refresh. A call is sent
 /// again at most once after a refresh, and at most once because there is a newer token. If there is no new token, or if
 /// the refresh fails, the error of the refused response is passed on, with the error of the refresh as its underlying
-/// error. The handler handles only requests that carry a token of the supervisor's ``TokenRequestAdapter`` and that
-/// were not redirected to another origin.
+/// error. If no handler that can decide stands before this one (see ``ErrorMapper``), the refresh begins as soon as the
+/// refusal is known; otherwise, it begins when the failure reaches this handler. A handler before this one that ends
+/// the call or retries it prevents the refresh.
+///
+/// The handler handles requests that carry a token of the supervisor and were not redirected to another origin. It does
+/// not need ``TokenRequestAdapter``: if the app adds the token itself, the handler compares the `Authorization` field
+/// with the current and the previous token. The handler also makes authorized requests wait while the token is read or
+/// refreshed, and refreshes a token that is about to expire before it is sent.
 public struct UnauthorizedErrorHandler: ErrorHandler, AccessTokenPart {
     let supervisor: AccessTokenSupervisor
 
@@ -19,34 +25,22 @@ public struct UnauthorizedErrorHandler: ErrorHandler, AccessTokenPart {
     /// Requests a retry if a token is available for it, or passes the failure on.
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
         // An interruption is passed on, even if a refused response came before it.
-        if let kind = failure.networkError?.kind, kind != .unacceptableStatus { return .next(failure.error) }
-        guard let response = failure.response, let ticket = response.request.parts.session, let sent = ticket.token,
-            let call = ticket.call, let judgement = supervisor.judge(response)
+        guard !failure.isInterruption, let response = failure.response, response.isRefusal,
+            let (call, sent) = response.request.parts.session?.sending(of: supervisor)
         else { return .next(failure.error) }
         // If a redirect changed a POST to GET, the server has processed the POST. If the token is then refused, the
         // POST is sent again only if it is safe to repeat.
         let hasChanged = failure.adaptedRequest.map { $0.method != response.request.method } ?? false
         guard !hasChanged || failure.isSafeToRepeat else { return .next(failure.error) }
-        switch judgement {
-        case .giveUp:
-            return next(failure, because: supervisor.refreshError(of: sent))
-        case .repeatWithCurrent:
-            guard supervisor.change(call, { $0.mayRepeatWithCurrent() }) else { return next(failure, because: nil) }
-            return .retry(because: "there is a newer token")
-        case .waitForRefresh:
-            return await retryAfterRefresh(failure, of: sent, in: call)
-        }
-    }
-
-    private func retryAfterRefresh(
-        _ failure: RequestFailure, of sent: SessionTicket.Token, in call: SessionTicket.Call
-    ) async -> ErrorHandlingResult {
         do {
-            let origin = try await supervisor.waitForRefresh(of: sent)
-            guard supervisor.change(call, { $0.mayRepeat(with: origin) }) else { return next(failure, because: nil) }
-            return .retry(because: origin == .refresh ? "the token was refreshed" : "there is a newer token")
+            let reason = try await supervisor.waitToRepeat(call, sent, status: response.status.code)
+            return reason.map { .retry(because: $0) } ?? .next(failure.error)
         } catch let interruption as Interruption {
             return .next(failure.networkError?.because(of: interruption) ?? failure.error)
+        } catch let reason as TokenUnavailable {
+            return .next(failure.error, because: "\(reason)")
+        } catch is SessionEnded {
+            return .next(failure.error, because: "the session in which the call began has ended")
         } catch {
             return next(failure, because: error)
         }
@@ -54,9 +48,8 @@ public struct UnauthorizedErrorHandler: ErrorHandler, AccessTokenPart {
 
     /// Passes the failure on with the reason why there is no new token. The reason becomes the underlying error. The
     /// report also contains the reason, even if a later handler replaces the error.
-    private func next(_ failure: RequestFailure, because cause: (any Error)?) -> ErrorHandlingResult {
-        guard let cause else { return .next(failure.error) }
-        return .next(
+    private func next(_ failure: RequestFailure, because cause: any Error) -> ErrorHandlingResult {
+        .next(
             failure.networkError?.because(of: cause) ?? failure.error,
             because: "the token could not be refreshed: \(UnauthorizedErrorHandler.text(of: cause))")
     }
@@ -102,6 +95,7 @@ extension HTTPRequest {
         guard let ticket = parts.session else { return "the service has no session (authorizedBy:)" }
         // The session's adapter notes this even if the session has no token.
         guard ticket.token == nil else { return "the session has no token" }
+        if ticket.call?.isOptional == true { return nil }
         if admission == .refresh { return "the requests of a token refresh carry no token" }
         return isForeign ? "the request went to another origin than that of the environment" : nil
     }

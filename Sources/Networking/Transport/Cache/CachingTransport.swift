@@ -75,6 +75,9 @@ struct CachingTransport: Transport {
         }
         response.request.removeConditions(addedTo: asked.request)
         response = try await response.collected(for: asked.delivery)
+        // A refusal of the token is not stored, and does not replace what is stored.
+        response.decideRefusal()
+        guard !response.isRefusal else { return response }
         let result = cache.receive(response, of: exchange, stored, isValidating, requested: requested)
         // If the server responds to a condition or a range that the cache has added, the caller cannot use this
         // response. The request is then sent again without the condition and the range.

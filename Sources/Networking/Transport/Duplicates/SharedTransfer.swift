@@ -80,6 +80,7 @@ final class SharedTransfer: Sendable {
             if case .buffered(let limit) = key.delivery, response.content.isPending(upTo: limit) {
                 response = try await response.collected(upTo: limit)
             }
+            response.decideRefusal()  // of a session that all callers share
             outcome = .success(response)
         } catch { outcome = .failure(error) }
         end(.finished, outcome)

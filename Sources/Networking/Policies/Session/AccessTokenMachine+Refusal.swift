@@ -1,0 +1,133 @@
+// What follows from the responses to requests that carry a token: rules 2, 3 and 11.
+//
+// The machine hears of a refusal twice: when it is known, and when the error handlers of the call have reached the
+// handler of the session. Nothing waits in between. If no other handler can decide first, the refresh begins when the
+// refusal is known; otherwise it begins when the call arrives.
+extension AccessTokenMachine {
+    /// An endpoint that has refused a token: its method and template, and the status of the refusal.
+    package struct RefusingEndpoint: Hashable, Sendable {
+        package let name: String
+        package let status: Int
+
+        package init(_ name: String, status: Int) {
+            self.name = name
+            self.status = status
+        }
+    }
+
+    /// The maximum number of endpoints in ``refusing``.
+    static let maximumRefusing = 64
+
+    /// The number of no session, for the tokens of sessions that have ended.
+    static let endedNumber = -1
+
+    /// Rule 11: returns the mark of a request that is about to be sent with the current token; nil if its call belongs
+    /// to another session.
+    package func mark(of member: Int) -> SessionTicket.Mark? {
+        guard member == sessionNumber else { return nil }
+        return SessionTicket.Mark(generation: generation, session: sessionNumber)
+    }
+
+    /// Rule 5: the server has responded to a request, and has not refused its token.
+    ///
+    /// - Parameter endpoint: The name of the endpoint; nil if the response does not show that it accepts the token.
+    package mutating func hear(acceptanceOf mark: SessionTicket.Mark, by endpoint: String?) {
+        guard isCurrent(mark) else { return }
+        isUntried = false
+        if let endpoint, !refusing.isEmpty { refusing.removeAll { $0.name == endpoint } }
+    }
+
+    /// Rule 3: the server has refused the token of a request. Notes whether the token was then the current token, and
+    /// starts the refresh if nothing stands before the handler of the session.
+    package mutating func hear(
+        refusalOf mark: inout SessionTicket.Mark, by endpoint: RefusingEndpoint, in member: SessionTicket.Member,
+        startsRefresh: Bool
+    ) -> [Effect] {
+        guard mark.wasCurrent == nil else { return [] }
+        note(&mark, endpoint, member)
+        guard startsRefresh, isCurrent(mark), mark.generation == generation, over == nil || hasStore else { return [] }
+        return unavailability(for: member, endpoint) == nil ? requireRefresh() : []
+    }
+
+    /// Rules 2, 3 and 11: the error handlers of a call whose token was refused have reached the handler of the session.
+    /// An effect ends the wait of the call: it is sent again, or it ends with its refusal.
+    package mutating func arrive(
+        _ waiter: Waiter, with mark: inout SessionTicket.Mark, by endpoint: RefusingEndpoint,
+        in member: SessionTicket.Member
+    ) -> [Effect] {
+        note(&mark, endpoint, member)
+        guard mark.session == sessionNumber else { return [.fail(waiter, SessionEnded())] }
+        guard token != nil else { return [.fail(waiter, TokenUnavailable.none)] }
+        guard isCurrent(mark) else {
+            // If a refresh has replaced the token since the head, the call has waited for this refresh, too.
+            return [.release(waiter, refreshed: mark.wasCurrent == true ? refreshedGeneration : nil)]
+        }
+        if let failure, mark.generation <= failure.generation { return [.fail(waiter, failure.error)] }
+        if let over, !hasStore { return [.fail(waiter, over)] }
+        if let reason = unavailability(for: member, endpoint) { return [.fail(waiter, reason)] }
+        let effects = requireRefresh()
+        refresh?.waiters.append((waiter, mark.session))
+        return effects
+    }
+
+    /// Returns the mark of a request to which the app has added a token itself; nil if the session does not know the
+    /// token.
+    package func mark(ofToken value: String) -> SessionTicket.Mark? {
+        if token?.value == value { return SessionTicket.Mark(generation: generation, session: sessionNumber) }
+        return previous?.value == value ? previous?.mark : nil
+    }
+
+    /// The generation of the current token if a refresh has brought it.
+    var refreshedGeneration: Int? { tokenOrigin == .refresh ? tokenGeneration : nil }
+
+    private func isCurrent(_ mark: SessionTicket.Mark) -> Bool {
+        mark.session == sessionNumber && mark.generation >= tokenGeneration
+    }
+
+    private mutating func note(
+        _ mark: inout SessionTicket.Mark, _ endpoint: RefusingEndpoint, _ member: SessionTicket.Member
+    ) {
+        guard mark.wasCurrent == nil else { return }
+        mark.wasCurrent = isCurrent(mark)
+        guard isCurrent(mark) else { return }
+        (isUntried, hasWrongExpiry) = (false, false)
+        guard let brought = member.refreshedGeneration, brought == refreshedGeneration, !refusing.contains(endpoint)
+        else { return }
+        if refusing.count == Self.maximumRefusing { refusing.removeFirst() }
+        refusing.append(endpoint)
+    }
+
+    /// Returns the reason why no refresh follows the refusal of the current token; nil if one does.
+    private func unavailability(
+        for member: SessionTicket.Member, _ endpoint: RefusingEndpoint
+    ) -> TokenUnavailable? {
+        guard mayRefresh else { return .fixed }
+        // A refresh for this call has already brought a token. If the app has set another one since, it is refreshed.
+        if member.refreshedGeneration != nil, tokenOrigin == .refresh { return .refusedAgain }
+        return refusing.contains(endpoint) ? .refusedAgain : nil
+    }
+}
+
+/// The reason why no refresh brings a token for a refused call.
+package enum TokenUnavailable: Error, CustomStringConvertible {
+    /// There is no token: the user is logged out.
+    case none
+    /// The token of the session is never replaced.
+    case fixed
+    /// The endpoint has refused a token that a refresh had just brought.
+    case refusedAgain
+    /// A refresh asks for the token that it has to bring.
+    case insideRefresh
+
+    package var description: String {
+        switch self {
+        case .none: "the session has no token"
+        case .fixed: "the token of the session is fixed"
+        case .refusedAgain: "the server has also refused the token of the last refresh"
+        case .insideRefresh: "a token refresh cannot wait for its own token"
+        }
+    }
+}
+
+/// The session in which the call began has ended: the user has logged out, or another user has logged in.
+struct SessionEnded: Error {}

@@ -1,0 +1,50 @@
+import Foundation
+
+// The methods with which an app asks for the token.
+extension AccessTokenSupervisor {
+    /// Waits until the store has been read. Returns at once if there is no store, or if it has already been read.
+    ///
+    /// - Returns: The token.
+    /// - Throws: The reason why the store cannot be read. The next call tries again.
+    @discardableResult
+    public func load() async throws -> AccessToken? {
+        if isUnread { _ = try await wait { machine, waiter, _ in machine.load(for: waiter) } }
+        return accessToken
+    }
+
+    /// Returns a token for a use outside of a service: for a web view, a socket or another SDK. If the token has
+    /// expired or is about to expire, or if the first token has to be fetched, the method waits for the refresh.
+    ///
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/noToken`` if nobody is logged in, if the refresh fails,
+    ///   if the session ends meanwhile, or if the method is called inside of the refresh, which would wait for itself.
+    public func validToken() async throws -> AccessToken {
+        try await token { $0.wait($1, of: $2, toPassAt: $3) }
+    }
+
+    /// Refreshes the token, even if it has not expired, for example because another SDK reports that it was refused.
+    /// If a refresh is in progress, the method waits for it.
+    ///
+    /// - Returns: The new token.
+    /// - Throws: As ``validToken()``; also if the token is fixed.
+    @discardableResult
+    public func refresh() async throws -> AccessToken {
+        try await token { $0.wait($1, of: $2, forRefreshAt: $3) }
+    }
+
+    private func token(
+        _ wait: (inout AccessTokenMachine, AccessTokenMachine.Waiter, Int, Date) -> [AccessTokenMachine.Effect]
+    ) async throws -> AccessToken {
+        do {
+            // A refresh that waited for a token would wait for itself, or for another session that waits for this one.
+            if CallScope.Position.current?.refresh?.isOpen == true { throw TokenUnavailable.insideRefresh }
+            let number = state.withLock { $0.machine.sessionNumber }
+            try await load()
+            _ = try await self.wait { wait(&$0, $1, number, $2) }
+            return try state.withLock { state in
+                guard state.machine.sessionNumber == number else { throw SessionEnded() }
+                guard let token = state.machine.token else { throw TokenUnavailable.none }
+                return token
+            }
+        } catch  where !(error is Interruption) { throw NetworkError.noToken(because: error, nil) }
+    }
+}

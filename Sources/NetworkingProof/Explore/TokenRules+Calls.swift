@@ -1,0 +1,126 @@
+// The rules about calls.
+extension TokenRules {
+    mutating func begin(_ index: Int) { calls[index] = .beginning }
+
+    mutating func end(_ index: Int) { calls[index] = Call() }
+
+    /// A call may be sent.
+    ///
+    /// - Parameters:
+    ///   - isStoreRead: Whether the store has been read.
+    ///   - runs: Whether a refresh runs.
+    ///   - token: The current token.
+    ///   - hasExpired: Whether the current token has expired.
+    mutating func admit(_ index: Int, isStoreRead: Bool, runs: Bool, token: String?, hasExpired: Bool) {
+        expect(isStoreRead, "rule 12: nothing is sent before the store has been read")
+        expect(!runs, "rule 4: nothing is sent while a refresh runs")
+        expect(calls[index].isOfSession, "rule 11: no call of another session is admitted")
+        if form == .fetchesFirst {
+            expect(token != nil || wasSet, "rule 15: nothing is sent before the first token has been fetched")
+        }
+        guard let token else { return }
+        expect(over != token, "rule 7: nothing is sent with a token whose session is over")
+        expect(
+            !hasExpired || isUntried || isWrongClock || form == .fixed,
+            "rule 5: a token that has expired is refreshed before sending")
+    }
+
+    /// A call is sent with the current token, if there is one.
+    mutating func send(_ index: Int) {
+        expect(calls[index].isOfSession, "rule 11: a call is sent with tokens of the session in which it began")
+        calls[index].carried = hasToken ? .current : .none
+        (calls[index].hasFailureSince, calls[index].wasCurrent, calls[index].isReplacedByRefresh) = (
+            false, false, false
+        )
+        calls[index].sends += 1
+        expect(
+            calls[index].sends <= 3 + calls[index].ownRetries,
+            "rule 3: a call is sent at most three times, and once more for each own retry")
+    }
+
+    /// The server has accepted the token of a call.
+    mutating func accept(_ index: Int, at endpoint: Int) {
+        guard calls[index].carried == .current else { return }
+        isUntried = false
+        refusing.remove(endpoint)
+    }
+
+    /// The refusal of a call has become known.
+    mutating func refuse(_ index: Int, at endpoint: Int) {
+        calls[index].wasCurrent = calls[index].carried == .current
+        guard calls[index].wasCurrent else { return }
+        (isUntried, isWrongClock) = (false, false)
+        if calls[index].refreshed == .current { refusing.insert(endpoint) }
+    }
+
+    /// The error handlers of a refused call have reached the handler of the session.
+    mutating func arrive(_ index: Int, at endpoint: Int, _ arrival: Arrival) {
+        let call = calls[index]
+        let isFresh = call.refreshed == .current || call.refreshed == .older || refusing.contains(endpoint)
+        switch (call.carried, arrival) {
+        case _ where !call.isOfSession:
+            if case .ends = arrival { return }
+            expect(false, "rule 11: a refused call of another session ends")
+        case (.older, .again(let refreshed)) where hasToken:
+            expect(
+                refreshed == (call.wasCurrent && call.isReplacedByRefresh),
+                "rule 3: a repeat counts as after a refresh if a refresh has replaced the refused token since the head")
+        case (.older, _) where hasToken:
+            expect(false, "rule 2: a call whose older token was refused is repeated with the current token")
+        case (.current, .ends):
+            expect(
+                call.hasFailureSince || isFresh || over != nil || form == .fixed,
+                "rule 3: a refusal of the current token that reaches the handler has its refresh")
+        case (.current, .waits):
+            expect(!isFresh, "rule 3: a call ends when the token of its own refresh is refused")
+            expect(!call.hasFailureSince, "rule 3: a call refused before a failed refresh ends with its reason")
+        case (.current, .again):
+            expect(false, "rule 3: a call whose current token was refused is not repeated with it")
+        default: break
+        }
+    }
+
+    /// A refused call is repeated.
+    ///
+    /// - Parameter refreshed: Whether this counts as the repeat after a refresh.
+    mutating func repeatCall(_ index: Int, refreshed: Bool) {
+        if refreshed {
+            expect(!calls[index].isRepeatedAfterRefresh, "rule 3: a call is repeated once after a refresh")
+            calls[index].isRepeatedAfterRefresh = true
+            calls[index].refreshed = .current
+        } else {
+            expect(!calls[index].isRepeatedWithNewer, "rule 3: a call is repeated once with a newer token")
+            calls[index].isRepeatedWithNewer = true
+        }
+        calls[index].carried = .none
+    }
+
+    mutating func retry(_ index: Int) {
+        calls[index].ownRetries += 1
+        calls[index].carried = .none
+    }
+
+    mutating func wait(_ index: Int) { (calls[index].isWaiting, calls[index].hasSeenRefresh) = (true, false) }
+
+    /// The wait of a call is over.
+    ///
+    /// - Parameter refreshed: Whether the call now counts as refreshed.
+    mutating func release(_ index: Int, refreshed: Bool, isRefused: Bool) {
+        expect(
+            !refreshed || calls[index].hasSeenRefresh,
+            "rule 3: a call counts as refreshed only if it waited through a refresh that brought a token")
+        calls[index].isWaiting = false
+        if !isRefused, refreshed {
+            calls[index].refreshed = .current
+            calls[index].isRepeatedAfterRefresh = true
+        }
+    }
+
+    /// A call stops waiting.
+    ///
+    /// - Parameter isUnchanged: Whether the same refreshes run as before.
+    mutating func leave(_ index: Int, isUnchanged: Bool) {
+        calls[index] = Call()
+        expect(isUnchanged, "rule 6: a leaving call does not stop the refresh")
+    }
+}

@@ -1,0 +1,207 @@
+/// The rules of a session (DESIGN 9), stated over what can be seen from outside: which token a call carries, what the
+/// server, the app and other processes do, and what follows. The rules record these facts themselves. They know nothing
+/// of the machine that they check.
+struct TokenRules: Sendable {
+    /// What has made a token the current one.
+    enum Source: Sendable {
+        case refresh, app, store
+    }
+
+    /// What is happening while a refresh begins.
+    enum Cause: Sendable {
+        /// A call is asking to be sent, a refresh ends, or the app or the store changes the token.
+        case other
+        /// The refusal of a call has just become known.
+        case head(Int)
+        /// The error handlers of a call have reached the handler of the session.
+        case arrival(Int)
+    }
+
+    /// The token that a request carries, as seen now.
+    enum Carried: UInt8, Sendable {
+        case none, current, older
+        /// A token of an ended session.
+        case foreign
+    }
+
+    /// Whether a refresh for which a call has waited has brought a token.
+    enum Refreshed: UInt8, Sendable {
+        case no
+        /// Its token is still the current one.
+        case current
+        /// Another refresh has replaced its token.
+        case older
+        /// The app or the store has set a token since.
+        case overtaken
+    }
+
+    /// How a session gets its tokens.
+    enum Form: Sendable {
+        case renewable, fetchesFirst, fixed
+    }
+
+    /// What follows when a call has reached the handler of the session.
+    enum Arrival: Sendable {
+        case again(refreshed: Bool)
+        case waits, ends
+    }
+
+    /// The facts about one call.
+    struct Call: Sendable {
+        /// Whether the session in which the call began is the current one.
+        var isOfSession = true
+        var carried = Carried.none
+        /// Whether a refresh of the token that it carries has failed since it was sent.
+        var hasFailureSince = false
+        /// Whether the refused token was the current one when the refusal became known.
+        var wasCurrent = false
+        /// Whether the latest token was brought by a refresh, since the refusal of a current token became known.
+        var isReplacedByRefresh = false
+        var isWaiting = false
+        /// Whether a refresh has brought a token while the call waited.
+        var hasSeenRefresh = false
+        var refreshed = Refreshed.no
+        var isRepeatedWithNewer = false
+        var isRepeatedAfterRefresh = false
+        var sends = 0
+        var ownRetries = 0
+
+        /// The call that begins in the current session.
+        static let beginning = Call()
+
+        var bytes: [UInt8] {
+            let flags = [
+                isOfSession, hasFailureSince, wasCurrent, isReplacedByRefresh, isWaiting, hasSeenRefresh,
+                isRepeatedWithNewer, isRepeatedAfterRefresh,
+            ]
+            let mask = flags.enumerated().reduce(UInt8(0)) { $0 | ($1.element ? 1 << UInt8($1.offset) : 0) }
+            return [mask, carried.rawValue, refreshed.rawValue, UInt8(sends), UInt8(ownRetries)]
+        }
+    }
+
+    let form: Form
+    let hasStore: Bool
+    var calls: [Call]
+    var cause = Cause.other
+    /// The endpoints that have refused the current token at once after the refresh that brought it.
+    var refusing: Set<Int> = []
+    var hasToken: Bool
+    /// Whether a token has ever been set or removed.
+    var wasSet: Bool
+    /// The value of the token whose session is over.
+    var over: String?
+    var isOverAnnounced = false
+    /// Whether the current token came from a refresh, and no response to a request with this token has arrived.
+    var isUntried = false
+    /// Whether the app has asked for another token than the current one, whatever its expiry.
+    var isAsked = false
+    /// Whether the current token had expired on arrival and has not been refused.
+    var isWrongClock = false
+    var faults: [String] = []
+
+    init(calls: Int, form: Form, hasStore: Bool, hasToken: Bool) {
+        self.calls = Array(repeating: Call(), count: calls)
+        self.form = form
+        self.hasStore = hasStore
+        self.hasToken = hasToken
+        wasSet = hasToken
+    }
+
+    mutating func expect(_ isTrue: Bool, _ rule: String) {
+        if !isTrue { faults.append(rule) }
+    }
+
+    // MARK: The token
+
+    /// The current token changes.
+    ///
+    /// - Parameters:
+    ///   - isExpired: Whether the new token has expired on arrival.
+    ///   - beginsSession: Whether the change begins another session.
+    mutating func change(toToken isToken: Bool, by source: Source, isExpired: Bool, beginsSession: Bool) {
+        let isRefresh = source == .refresh
+        for index in calls.indices {
+            if beginsSession { calls[index].isOfSession = false }
+            if calls[index].isWaiting, isRefresh { calls[index].hasSeenRefresh = true }
+            calls[index].isReplacedByRefresh = isRefresh && calls[index].wasCurrent
+            calls[index].hasFailureSince = false
+            switch calls[index].carried {
+            case .none, .foreign: break
+            case .current, .older: calls[index].carried = beginsSession ? .foreign : .older
+            }
+            switch (calls[index].refreshed, isRefresh) {
+            case (.no, _): break
+            case (.current, true): calls[index].refreshed = .older
+            case (.older, true): break
+            case (.overtaken, true): calls[index].refreshed = .older
+            case (_, false): calls[index].refreshed = .overtaken
+            }
+        }
+        refusing = []
+        hasToken = isToken
+        wasSet = true
+        over = nil
+        isOverAnnounced = false
+        isAsked = false
+        isUntried = isRefresh
+        isWrongClock = isRefresh && isExpired
+    }
+
+    /// A token was reported as the result of a refresh or of a log-in elsewhere.
+    mutating func report(token: String, whileCurrentIs current: String?) {
+        expect(token == current, "rule 8: the token reported as refreshed is the current token")
+    }
+
+    mutating func reportSessionOver() {
+        expect(!isOverAnnounced, "rule 7: the end of a session is reported once")
+        isOverAnnounced = true
+    }
+
+    // MARK: Refreshes
+
+    /// A refresh begins.
+    ///
+    /// - Parameter token: The token to replace.
+    mutating func beginRefresh(of token: String?) {
+        expect(form != .fixed, "rule 15: a fixed token is never refreshed")
+        if token == nil {
+            expect(form == .fetchesFirst && !wasSet, "rule 15: only the first token is fetched without a token")
+        } else {
+            expect(token != over, "rule 7: no refresh is tried with a token whose session is over")
+        }
+        if isAsked { return }
+        expect(!isUntried, "rule 5: a token fresh from a refresh is sent at least once")
+        expect(!isWrongClock, "rule 5: an expiry caused by a wrong local clock begins no refresh")
+    }
+
+    /// Work that may replace the token begins: a refresh, or a reading of the store.
+    mutating func begin(isAlone: Bool, endpoints: [Int], areFirst: [Bool]) {
+        expect(isAlone, "rule 1: one refresh at a time")
+        switch cause {
+        case .other: break
+        case .head(let index):
+            expect(areFirst[index], "rule 3: a refresh begins at a head only if nothing stands before the handler")
+            checkRefusal(index, endpoints[index])
+        case .arrival(let index): checkRefusal(index, endpoints[index])
+        }
+    }
+
+    private mutating func checkRefusal(_ index: Int, _ endpoint: Int) {
+        let call = calls[index]
+        expect(call.isOfSession, "rule 11: a refusal of another session begins no refresh")
+        expect(call.carried != .older, "rule 2: a refusal of an older token begins no refresh")
+        expect(!call.hasFailureSince, "rule 3: a refusal from before a failed refresh begins no second one")
+        expect(
+            call.refreshed == .no || call.refreshed == .overtaken,
+            "rule 3: a call begins no refresh after its own refresh has brought a token")
+        expect(!refusing.contains(endpoint), "rule 3: an endpoint that has refused a fresh token begins no refresh")
+    }
+
+    /// A refresh has failed, or its time limit has passed.
+    mutating func failRefresh() {
+        for index in calls.indices where calls[index].carried == .current { calls[index].hasFailureSince = true }
+    }
+
+    /// The server no longer accepts the session of a token.
+    mutating func endSession(of token: String?) { over = token }
+}
