@@ -101,11 +101,12 @@ struct FileLock: Sendable {
         return try body(file)
     }
 
-    /// Returns the error of the last system call, from `errno`.
-    static func fault(_ path: String) -> any Error {
-        let code = POSIXErrorCode(rawValue: errno) ?? .EIO
-        return CocoaError(
-            .fileWriteUnknown, userInfo: [NSFilePathErrorKey: path, NSUnderlyingErrorKey: POSIXError(code)])
+    /// Returns the error of a system call. Default: the last one, from `errno`.
+    static func fault(_ path: String, _ number: Int32 = errno, reading: Bool = false) -> any Error {
+        let code = POSIXErrorCode(rawValue: number) ?? .EIO
+        let isDenied = code == .EACCES || code == .EPERM
+        let kind: CocoaError.Code = reading ? isDenied ? .fileReadNoPermission : .fileReadUnknown : .fileWriteUnknown
+        return CocoaError(kind, userInfo: [NSFilePathErrorKey: path, NSUnderlyingErrorKey: POSIXError(code)])
     }
 }
 

@@ -8,6 +8,9 @@ import Foundation
 /// locked only while it is read and written, never while the lease is held. There are two reasons: Apple's systems
 /// terminate a process that holds a file lock while the process is suspended, and a process that hangs would block all
 /// other processes.
+///
+/// If the file cannot be written, because the disk is full or fails, the holder locks a second file instead, which is
+/// empty, until its operation has ended. The lock needs no space, and excludes all other processes.
 struct FileLease: Sendable {
     private struct Holder: Codable, Equatable {
         let name: String
@@ -15,24 +18,39 @@ struct FileLease: Sendable {
         let seconds: Double
     }
 
+    /// A process that holds the lease or waits for it.
+    private struct Claim: Sendable {
+        let name = UUID().uuidString
+        /// The locked second file. Nil if the first file contains the name.
+        let file = Locked<Int32?>(nil)
+    }
+
+    /// The number of bytes that are read and written. A holder is padded with spaces, so that writing it again needs no
+    /// further space and leaves nothing of the previous holder.
+    private static let size = 256
+
     let path: String
     /// The time for which each renewal is valid.
     let length: Duration
     let clock: NetworkClock
+    /// Writes bytes at the start of a file. If the result is false, `errno` is the reason. Tests replace it.
+    var write: @Sendable (_ file: Int32, _ bytes: Data) -> Bool = OwnedFile.write
+
+    private var second: String { path + ".lock" }
 
     /// Waits for the lease and holds it while an operation runs. The operation is cancelled if the lease is lost.
     func hold<Value: Sendable>(_ operation: ExclusiveOperation<Value>) async throws -> Value {
-        let name = UUID().uuidString
-        try await take(name)
-        defer { giveBack(name) }
+        let claim = Claim()
+        try await take(claim)
+        defer { giveBack(claim) }
         let work = Task { try await operation() }
         let isLost = Locked(false)
         // The lease is renewed until the operation has returned, even if the operation ignores its cancellation.
         let renewing = Task {
             while true {
                 do { try await clock.sleep(clock.now() + length / 3) } catch { return }
-                // If the file cannot be written now, the lease is still valid, and the next renewal may succeed.
-                guard (try? renew(name)) ?? true else {
+                // If the files cannot be used now, the lease is still valid, and the next renewal may succeed.
+                guard (try? renew(claim)) ?? true else {
                     isLost.withLock { $0 = true }
                     return work.cancel()
                 }
@@ -46,93 +64,119 @@ struct FileLease: Sendable {
         }
     }
 
-    /// Calls a closure while the file is locked against all other processes.
+    /// Calls a closure while the file is locked against all other processes. A file that was removed in the meantime is
+    /// created again, because its lock excludes nobody.
     func locked<Value>(_ body: (_ file: Int32) throws -> Value) throws -> Value {
-        try FileLock(path: path).locked(body)
+        while true {
+            let result: Value? = try FileLock(path: path).locked { file in
+                try OwnedFile.isInUse(file, at: path) ? body(file) : nil
+            }
+            if let result { return result }
+        }
     }
 
-    private func take(_ name: String) async throws {
+    private func take(_ claim: Claim) async throws {
         var seen: Holder?
         var since = clock.now()
         while true {
-            let holder = try change { holder in
-                guard let holder, holder != seen || clock.now() - since < .seconds(holder.seconds) else {
-                    return Holder(name: name, renewals: 0, seconds: length / .seconds(1))
+            let (isTaken, holder) = try locked { file in
+                let (old, bytes) = try read(file)
+                let isFree = old.map { $0 == seen && clock.now() - since >= limit(of: $0) } ?? true
+                guard isFree, try !isSecondLocked() else { return (false, old) }
+                let new = Holder(name: claim.name, renewals: 0, seconds: length / .seconds(1))
+                if try !write(new, over: bytes, to: file) {
+                    try lockSecond(for: claim)
+                    ftruncate(file, 0)  // the previous holder, whose lease has expired
                 }
-                return holder
+                return (true, old)
             }
-            guard holder?.name != name else { return }
+            guard !isTaken else { return }
             if holder != seen { (seen, since) = (holder, clock.now()) }
-            do { try await clock.sleep(clock.now() + .milliseconds(50)) } catch {
-                giveBack(name)
-                throw error
-            }
+            try await clock.sleep(clock.now() + .milliseconds(50))
         }
     }
 
-    private func renew(_ name: String) throws -> Bool {
-        try change { holder in
-            guard let holder, holder.name == name else { return holder }
-            return Holder(name: name, renewals: holder.renewals + 1, seconds: holder.seconds)
-        }?.name == name
-    }
-
-    private func giveBack(_ name: String) {
-        // If the file can no longer be written, the lease expires.
-        _ = try? change { $0?.name == name ? nil : $0 }
-    }
-
-    /// Reads the holder from the file, and writes the next holder.
-    private func change(_ next: (Holder?) -> Holder?) throws -> Holder? {
+    /// Returns whether the process still holds the lease.
+    private func renew(_ claim: Claim) throws -> Bool {
         try locked { file in
-            var bytes = [UInt8](repeating: 0, count: 512)
-            let count = max(pread(file, &bytes, bytes.count, 0), 0)
-            let holder = try? JSONDecoder().decode(Holder.self, from: Data(bytes[..<count]))
-            let new = next(holder)
-            guard new != holder else { return holder }
-            let text = try new.map { Array(try JSONEncoder().encode($0)) } ?? []
-            guard ftruncate(file, 0) == 0, pwrite(file, text, text.count, 0) == text.count else {
-                throw FileLock.fault(path)
-            }
-            return new
+            if claim.file.withLock({ $0 }) != nil { return true }
+            let (old, bytes) = try read(file)
+            guard let old, old.name == claim.name, try !isSecondLocked() else { return false }
+            let new = Holder(name: old.name, renewals: old.renewals &+ 1, seconds: old.seconds)
+            if try !write(new, over: bytes, to: file) { try lockSecond(for: claim) }
+            return true
         }
+    }
+
+    private func giveBack(_ claim: Claim) {
+        // If the file can no longer be used, the lease expires.
+        try? locked { file in
+            if claim.file.withLock({ $0 }) != nil { unlink(second) }
+            let (old, bytes) = try read(file)
+            if old?.name == claim.name, (try? write(nil, over: bytes, to: file)) != true { ftruncate(file, 0) }
+        }
+        if let file = claim.file.withLock({ $0 }) { close(file) }
+    }
+
+    /// The time for which a holder is valid: at most a day, unless the leases of this process are longer.
+    private func limit(of holder: Holder) -> Duration {
+        .seconds(min(max(holder.seconds, 0), max(86_400, length / .seconds(1))))
+    }
+
+    // MARK: The first file
+
+    private func read(_ file: Int32) throws -> (Holder?, Data) {
+        var bytes = [UInt8](repeating: 0, count: FileLease.size)
+        let count = pread(file, &bytes, bytes.count, 0)
+        guard count >= 0 else { throw FileLock.fault(path, reading: true) }
+        let content = Data(bytes[..<count])
+        return (try? JSONDecoder().decode(Holder.self, from: content), content)
+    }
+
+    /// Writes a holder, or spaces if there is none. If this fails, the file has its old content.
+    ///
+    /// - Returns: False if the disk is full or fails.
+    private func write(_ holder: Holder?, over old: Data, to file: Int32) throws -> Bool {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys  // so that a renewal changes only the number
+        var bytes = try holder.map { try encoder.encode($0) } ?? Data()
+        bytes += Data(repeating: UInt8(ascii: " "), count: max(FileLease.size - bytes.count, 0))
+        if write(file, bytes) { return true }
+        let code = errno
+        _ = write(file, old)
+        guard [ENOSPC, EDQUOT, EIO, EFBIG].contains(code) else { throw FileLock.fault(path, code) }
+        return false
+    }
+
+    // MARK: The second file, which is used only while the first file is locked
+
+    private func lockSecond(for claim: Claim) throws {
+        let file = try openSecond(creating: O_CREAT)
+        guard file >= 0, flock(file, LOCK_EX | LOCK_NB) == 0 else {
+            defer { close(file) }  // after the error is read from `errno`
+            throw FileLock.fault(second)
+        }
+        claim.file.withLock { $0 = file }
+    }
+
+    /// Returns whether another process holds the lock of the second file. If none does, the file is what a terminated
+    /// process has left, and is removed.
+    private func isSecondLocked() throws -> Bool {
+        let file = try openSecond(creating: 0)
+        guard file >= 0 else { return false }
+        defer { close(file) }
+        guard flock(file, LOCK_EX | LOCK_NB) == 0 else { return errno == EWOULDBLOCK }
+        unlink(second)
+        return false
+    }
+
+    /// Returns a negative number if the file does not exist.
+    private func openSecond(creating flag: Int32) throws -> Int32 {
+        let file = open(second, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flag, 0o600)
+        guard file >= 0 || errno == ENOENT else { throw FileLock.fault(second) }
+        return file
     }
 }
 
 /// Another process has taken over the lease, because it saw no renewal for too long.
 struct LeaseLost: Error {}
-
-/// Files that only their owner can read.
-enum OwnedFile {
-    /// Writes bytes to a new file next to the old file, and replaces the old file with the new file in one step. Every
-    /// reader finds either the old or the new bytes, even after a power failure. Only one caller at a time may call
-    /// this function.
-    static func replace(_ path: String, with bytes: Data) throws {
-        let new = path + ".new"
-        let file = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw FileLock.fault(new) }
-        do {
-            guard writeFile(file, bytes, at: 0), synchronizeFile(file) else {
-                defer { close(file) }  // after the error is read from `errno`
-                throw FileLock.fault(new)
-            }
-            guard close(file) == 0, rename(new, path) == 0 else { throw FileLock.fault(path) }
-        } catch {
-            unlink(new)
-            throw error
-        }
-        try synchronizeFolder(of: path)
-    }
-
-    /// Removes a file if it exists, and the temporary file of a process that was terminated while it wrote.
-    static func remove(_ path: String) throws {
-        removeRemains(of: path)
-        guard unlink(path) == 0 || errno == ENOENT else { throw FileLock.fault(path) }
-        try synchronizeFolder(of: path)
-    }
-
-    /// Removes the temporary file of a process that was terminated while it wrote.
-    static func removeRemains(of path: String) {
-        unlink(path + ".new")
-    }
-}

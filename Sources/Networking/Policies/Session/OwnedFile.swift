@@ -1,0 +1,101 @@
+import Foundation
+
+/// Files that only their owner can read.
+enum OwnedFile {
+    /// Reads a file. Returns nil if there is none.
+    ///
+    /// - Throws: `CocoaError` with the path if the file cannot be read now. ``Irregular`` if the name belongs to
+    ///   something else than a file, such as a symbolic link.
+    static func read(_ path: String) throws -> Data? {
+        let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else {
+            switch errno {
+            case ENOENT: return nil
+            case ELOOP, ENXIO: throw Irregular()  // a symbolic link, a socket
+            default: throw FileLock.fault(path, reading: true)
+            }
+        }
+        defer { close(file) }
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw FileLock.fault(path, reading: true) }
+        guard [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else { throw Irregular() }
+        var content = Data()
+        var bytes = [UInt8](repeating: 0, count: 16_384)
+        while true {
+            let count = pread(file, &bytes, bytes.count, off_t(content.count))
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw FileLock.fault(path, reading: true) }
+            guard count > 0 else { return content }
+            content += bytes[..<count]
+        }
+    }
+
+    /// The name of a file belongs to something else than a file.
+    struct Irregular: Error {}
+
+    /// Writes bytes to a new file next to the old file, and replaces the old file with the new file in one step. Every
+    /// reader finds either the old or the new bytes, even after a power failure. Only one caller at a time may call
+    /// this function.
+    static func replace(_ path: String, with bytes: Data) throws {
+        let new = path + ".new"
+        removeRemains(of: path)
+        // An existing file could be open in another process, or have another owner.
+        let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { throw FileLock.fault(new) }
+        do {
+            guard write(file, bytes), synchronizeFile(file) else {
+                defer { close(file) }  // after the error is read from `errno`
+                throw FileLock.fault(new)
+            }
+            guard close(file) == 0, rename(new, path) == 0 else { throw FileLock.fault(path) }
+        } catch {
+            unlink(new)
+            throw error
+        }
+        try synchronizeFolder(of: path)
+    }
+
+    /// Writes bytes at the start of a file. A file that is larger than the process may write is an error, not the
+    /// signal that ends the process.
+    ///
+    /// - Returns: Whether all bytes were written; if not, `errno` is the reason.
+    static func write(_ file: Int32, _ bytes: Data) -> Bool {
+        guard Int64(bytes.count) <= FileSizeLimit.current else {
+            errno = EFBIG
+            return false
+        }
+        return writeFile(file, bytes, at: 0)
+    }
+
+    /// Removes a file if it exists, and the temporary file of a process that was terminated while it wrote.
+    static func remove(_ path: String) throws {
+        removeRemains(of: path)
+        guard unlink(path) == 0 || errno == ENOENT else { throw FileLock.fault(path) }
+        try synchronizeFolder(of: path)
+    }
+
+    /// Removes the temporary file of a process that was terminated while it wrote.
+    static func removeRemains(of path: String) {
+        unlink(path + ".new")
+    }
+
+    /// Checks that an open file is a file of this user or of the system, with one name, and lets only its owner access
+    /// it.
+    ///
+    /// - Returns: False if the file has been removed or replaced.
+    static func isInUse(_ file: Int32, at path: String) throws -> Bool {
+        var status = stat()
+        guard fstat(file, &status) == 0 else { throw FileLock.fault(path) }
+        var named = stat()
+        guard lstat(path, &named) == 0, named.st_ino == status.st_ino, named.st_dev == status.st_dev else {
+            return false
+        }
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1, [geteuid(), 0].contains(status.st_uid) else {
+            throw FileLock.fault(path, EPERM)
+        }
+        if status.st_mode & 0o077 != 0, status.st_uid == geteuid(), fchmod(file, 0o600) != 0 {
+            throw FileLock.fault(path)
+        }
+        return true
+    }
+}
