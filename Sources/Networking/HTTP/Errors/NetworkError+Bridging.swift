@@ -39,6 +39,7 @@ extension NetworkError: BridgedError {
         case .unacceptableStatus where status == .tooManyRequests || status?.isServerError == true: "Try again later."
         case .notConnected: "Connect to a network and try again."
         case .networkRestricted: "Allow cellular data, turn Low Data Mode off, or connect to another network."
+        case .noToken where isSessionUnknown: "Try again later."
         case .noToken: failureOfRefresh.map { $0.recoverySuggestion } ?? "Log in and try again."
         case .fileNotWritable: "Make room on the device and try again."
         case .cannotResolveHost, .cannotConnect, .connectTimedOut, .idleTimedOut, .deadlineTimedOut, .circuitOpen,
@@ -109,6 +110,11 @@ extension BridgedError {
     public var errorCode: Int { bridgedCode }
     /// The user info of the `NSError`: ``bridgedUserInfo``.
     public var errorUserInfo: [String: Any] { bridgedUserInfo }
+}
+
+/// An error that may be the reason why a session is over.
+protocol SessionEnding: Error {
+    var endsSession: Bool { get }
 }
 
 /// An error of the library that was created from a network error.

@@ -63,7 +63,15 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, L
 
     /// A text about the failure for the user.
     public var errorDescription: String? {
-        failureOfRefresh?.errorDescription ?? NetworkError.words[kind] ?? "The request failed."
+        if isSessionUnknown { return "The log-in cannot be checked at the moment." }
+        return failureOfRefresh?.errorDescription ?? NetworkError.words[kind] ?? "The request failed."
+    }
+
+    /// Whether the request has no token for a reason that is neither a network error nor the end of the session: the
+    /// token store cannot be read, or a refresh has failed.
+    var isSessionUnknown: Bool {
+        guard kind == .noToken, let underlying, underlying.originalNetworkError == nil else { return false }
+        return (underlying as? any SessionEnding)?.endsSession != true
     }
 
     /// The error of the refresh, if the request has no token although the server did not refuse the refresh. Its texts
@@ -120,7 +128,12 @@ extension NetworkError {
         case let interruption as Interruption: NetworkError(Kind(interruption), underlying: nil)
         case is CancellationError: NetworkError(.cancelled)
         case let error as URLError: NetworkError(Kind(error.code), underlying: error)
-        case let error as CocoaError: NetworkError(.unknown, reason: error.reason, underlying: error)
+        // On Linux, every `NSError` can be cast to `CocoaError`.
+        case let error as CocoaError where (error as NSError).domain == NSCocoaErrorDomain:
+            NetworkError(.unknown, reason: error.reason, underlying: error)
+        case _ where type(of: error) is NSError.Type:
+            NetworkError(
+                .unknown, reason: "\((error as NSError).domain) \((error as NSError).code)", underlying: error)
         // The reason is only the type, because the text of a foreign error may contain paths and secrets.
         default: NetworkError(.unknown, reason: "\(type(of: error))", underlying: error)
         }

@@ -22,6 +22,22 @@ enum RefreshRejection {
     }
 }
 
+extension AccessToken.Rejected: SessionEnding {
+    var endsSession: Bool { true }
+}
+
+extension SessionEnded: SessionEnding {
+    var endsSession: Bool { true }
+}
+
+extension TokenUnavailable: SessionEnding {
+    var endsSession: Bool { true }
+}
+
+extension GeneralRequestError: SessionEnding {
+    var endsSession: Bool { RefreshRejection.isRejection(self) }
+}
+
 extension ResponseConverter {
     /// Sets the token of each response as the current token of a session before the call returns. Use this method for
     /// the response of a log-in.
