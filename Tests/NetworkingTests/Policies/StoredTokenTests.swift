@@ -93,4 +93,15 @@ struct StoredTokenTests {
         #expect(change.step(finding: nil) == .nothing)
         #expect(StoredTokenChange.remove(sessions: nil).step(finding: token("b", bob)) == .write(nil))
     }
+
+    @Test("What is not a token is removed by any log-out, and is replaced where an empty store is written")
+    func undecodable() {
+        for sessions in [nil, [], [alice]] as [Set<UUID>?] {
+            #expect(StoredTokenChange.remove(sessions: sessions).step(finding: nil, isUndecodable: true) == .write(nil))
+        }
+        let logIn = StoredTokenChange.save(token("c", alice), over: ["a"], isLogIn: true)
+        #expect(logIn.step(finding: nil, isUndecodable: true) == .write(token("c", alice)))
+        let rotated = StoredTokenChange.save(token("c", alice), over: ["a"], isLogIn: false)
+        #expect(rotated.step(finding: nil, isUndecodable: true) == .nothing)
+    }
 }

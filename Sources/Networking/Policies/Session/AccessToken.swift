@@ -89,7 +89,10 @@ extension AccessToken: RedactedReflectable {
     /// `AccessToken(<redacted>)`.
     var redactedDescription: String { "AccessToken(<redacted>)" }
 
-    var reflectedMembers: KeyValuePairs<String, Any> { ["expiresAt": expiresAt as Any] }
+    var reflectedMembers: KeyValuePairs<String, Any> {
+        // The description of a date that is not a number traps (swift-foundation).
+        ["expiresAt": expiresAt.map { $0.timeIntervalSinceReferenceDate.isNaN ? "not a number" : $0 as Any } as Any]
+    }
 }
 
 extension AccessToken {
@@ -103,6 +106,27 @@ extension AccessToken {
         public init(_ underlying: (any Error)? = nil) {
             self.underlying = underlying
         }
+    }
+}
+
+extension AccessToken {
+    /// The error of an ``AccessTokenStore`` whose content is not a token: it is damaged, or has another format. Nobody
+    /// is logged in. Throw another error if the store cannot be read now.
+    public struct Undecodable: Error {
+        /// The underlying error. Nil if there is none.
+        public let underlying: (any Error)?
+
+        /// Creates the error.
+        public init(_ underlying: (any Error)? = nil) {
+            self.underlying = underlying
+        }
+    }
+}
+
+extension AccessToken.Undecodable: RedactedReflectable {
+    /// Shows nothing of the content.
+    var redactedDescription: String {
+        "the stored token cannot be decoded" + (underlying.map { ": \(NetworkError.wrapping($0))" } ?? "")
     }
 }
 
@@ -124,12 +148,16 @@ package enum StoredTokenChange: Sendable, Equatable {
     }
 
     /// Returns what to write in place of the token that the store contains.
-    package func step(finding stored: AccessToken?) -> Step {
+    ///
+    /// - Parameter isUndecodable: Whether the store contains something that is not a token. It counts as no token, and
+    ///   a log-out removes it.
+    package func step(finding stored: AccessToken?, isUndecodable: Bool = false) -> Step {
         switch self {
         case .save(let token, let displaced, let isLogIn):
             guard let stored else { return isLogIn || displaced.contains(nil) ? .write(token) : .nothing }
             guard stored.sessionID == token.sessionID else { return isLogIn ? .write(token) : .nothing }
             return displaced.contains(stored.value) ? .write(token) : .nothing
+        case .remove where isUndecodable: return .write(nil)
         case .remove(let sessions):
             guard let stored, sessions?.contains(stored.sessionID) ?? true else { return .nothing }
             return .write(nil)

@@ -232,6 +232,8 @@ extension AccessTokenSupervisor {
         case sessionOver(any Error)
         /// The ``AccessTokenStore`` of the supervisor could not save the token, or could not remove the token after a
         /// log-out. Other processes do not know about the change. The supervisor tries again, and reports each failure.
+        /// With the error ``AccessToken/Undecodable``, which is reported once, the store contains something that is not
+        /// a token, and nobody is logged in. The next log-in or log-out replaces or removes it.
         case notStored(any Error)
     }
 }

@@ -27,11 +27,17 @@ public import Foundation
 ///   another process in after the process that holds the lock has terminated. It renews its lock while the operation
 ///   runs, and cancels the operation if it has lost the lock.
 /// - A token is stored with its ``AccessToken/session``.
+/// - Content that is not a token, because it is damaged or has another format, is no token: `load` throws
+///   ``AccessToken/Undecodable``, and `save` replaces or removes this content if `expected` is nil.
 ///
 /// ## Errors
 ///
 /// An error is reported as ``AccessTokenSupervisor/Event/notStored(_:)``, or the calls that wait for the token fail
 /// with this error as the underlying error. A write or a removal that fails is retried until it succeeds.
+///
+/// ``AccessToken/Undecodable`` means that nobody is logged in. It is reported once, and the next log-in or log-out
+/// removes the content from the store. Any other error of `load` means that the store cannot be read now, for example
+/// because the keychain is locked: the session continues, and the next call reads the store again.
 ///
 /// ## Example
 ///
@@ -42,13 +48,16 @@ public import Foundation
 /// ```
 public protocol AccessTokenStore: Sendable {
     /// Reads the token. Returns nil if there is none, because no user has logged in or the user has logged out.
+    ///
+    /// - Throws: ``AccessToken/Undecodable`` if the store contains something that is not a token. Another error if the
+    ///   store cannot be read now.
     func load() async throws -> AccessToken?
     /// Replaces the stored token if it is equal to `expected`. If `token` is nil, removes the stored token.
     ///
     /// - Parameters:
     ///   - token: The new token.
-    ///   - expected: The token that the store must contain. Nil if the store must contain no token. Tokens are compared
-    ///     by `==`.
+    ///   - expected: The token that the store must contain. Nil if the store must contain no token, or something that
+    ///     is not a token. Tokens are compared by `==`.
     /// - Returns: False if the store contains another token. In this case, nothing is written.
     func save(_ token: AccessToken?, replacing expected: AccessToken?) async throws -> Bool
     /// Runs an operation while no other process runs an operation.
@@ -86,7 +95,8 @@ extension AccessTokenStore {
 }
 
 /// A store that saves the token in a file that only its owner can read. The file is replaced as a whole and written to
-/// stable storage. A lease file next to the token file determines which process may refresh the token.
+/// stable storage. A lease file next to the token file determines which process may refresh the token. If the lease
+/// file cannot be written, because the disk is full, a third file is locked during a refresh.
 ///
 /// ```swift
 /// let session = AccessTokenSupervisor(store: AccessTokenFile(folder.appending(path: "token.json"))) { old in … }
@@ -114,8 +124,8 @@ public struct AccessTokenFile: AccessTokenStore {
 
     /// Reads the token from the file. Returns nil if there is no file.
     ///
-    /// - Throws: `CocoaError` with the path, if the file cannot be read or does not contain a token, or if its folder
-    ///   does not exist.
+    /// - Throws: ``AccessToken/Undecodable`` if the file does not contain a token, or is a symbolic link. `CocoaError`
+    ///   with the path, if the file cannot be read now, or if its folder does not exist.
     public func load() throws -> AccessToken? {
         try checkFolder()
         return try lease.locked { _ in
@@ -124,13 +134,16 @@ public struct AccessTokenFile: AccessTokenStore {
         }
     }
 
-    /// Replaces the file with a new file in one step. Removes the file if `token` is nil.
+    /// Replaces the file with a new file in one step. Removes the file if `token` is nil. A file that does not contain
+    /// a token counts as no token.
     ///
     /// - Throws: `CocoaError` with the path, if the file cannot be read or replaced, or if its folder does not exist.
     public func save(_ token: AccessToken?, replacing expected: AccessToken?) throws -> Bool {
         try checkFolder()
         return try lease.locked { _ in
-            guard try read() == expected else { return false }
+            let stored: AccessToken?
+            do { stored = try read() } catch is AccessToken.Undecodable { stored = nil }
+            guard stored == expected else { return false }
             if let token {
                 try OwnedFile.replace(url.path, with: try JSONEncoder().encode(token))
             } else {
@@ -153,13 +166,16 @@ public struct AccessTokenFile: AccessTokenStore {
     }
 
     private func read() throws -> AccessToken? {
-        guard FileManager.default.fileExists(atPath: url.path) else { return nil }
-        do { return try JSONDecoder().decode(AccessToken.self, from: Data(contentsOf: url)) } catch {
-            throw fault(.fileReadCorruptFile, at: nil, error)
+        do {
+            return try OwnedFile.read(url.path).map { content in
+                try AccessToken(stored: content) { fault(.fileReadCorruptFile, $0) }
+            }
+        } catch let error as OwnedFile.Irregular {
+            throw AccessToken.Undecodable(fault(.fileReadCorruptFile, error))
         }
     }
 
-    private func fault(_ code: CocoaError.Code, at path: String? = nil, _ error: (any Error)? = nil) -> CocoaError {
+    private func fault(_ code: CocoaError.Code, _ error: (any Error)? = nil, at path: String? = nil) -> CocoaError {
         var information: [String: Any] = [NSFilePathErrorKey: path ?? url.path]
         information[NSUnderlyingErrorKey] = error
         return CocoaError(code, userInfo: information)

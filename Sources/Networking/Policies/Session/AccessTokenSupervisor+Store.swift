@@ -44,7 +44,7 @@ extension AccessTokenSupervisor {
         into store: any AccessTokenStore, for job: AccessTokenMachine.Job
     ) async throws -> (stored: AccessToken?, isUnsaved: Bool) {
         try await writing.withLock {
-            var stored = try await store.load()
+            var stored = try await read(store).token
             if unsaved != nil {
                 do { stored = try await update(store) } catch { events.publish(.notStored(error)) }
             }
@@ -82,7 +82,7 @@ extension AccessTokenSupervisor {
     ) async throws -> Finding {
         var later: AccessToken?
         for number in 1... {
-            later = try await store.load()
+            later = try await read(store).token
             guard state.withLock({ $0.machine.tokenGeneration }) == job.generation else { throw Superseded() }
             guard known.contains(later) else { break }
             if try await store.save(new, replacing: later) { return .token(new, from: .refresh, isKept: true) }
@@ -116,9 +116,9 @@ extension AccessTokenSupervisor {
     private func update(_ store: any AccessTokenStore) async throws -> AccessToken? {
         var number = 0
         while true {
-            var stored = try await store.load()
+            var (stored, isUndecodable) = try await read(store)
             guard let (generation, change) = unsaved else { return stored }
-            if case .write(let token) = change.step(finding: stored) {
+            if case .write(let token) = change.step(finding: stored, isUndecodable: isUndecodable) {
                 guard try await store.save(token, replacing: stored) else {
                     number += 1
                     try await pause(afterRefusal: number)
@@ -198,7 +198,7 @@ extension AccessTokenSupervisor {
     func lookForChanges() async {
         while let generation = beginLook(), let store {
             do {
-                let found = try await store.load()
+                let found = try await read(store).token
                 let isStale = state.withLock { $0.machine.tokenGeneration != generation }
                 run { $0.find(found, generation: generation, session: UUID(), at: $1) }
                 guard isStale else { return }

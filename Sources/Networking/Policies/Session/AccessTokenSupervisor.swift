@@ -66,6 +66,7 @@ public final class AccessTokenSupervisor: Sendable {
         var keeper: Settlement<Void>?
         /// Whether another process may have changed the store since it was last read.
         var isReadPostponed = false
+        var reading = StoreReading()
         /// The session to which a request has belonged last, and the user that its requests share.
         private(set) var known: (session: UUID, user: HTTPHeader.User)?
 

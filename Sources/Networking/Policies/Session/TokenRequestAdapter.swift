@@ -80,7 +80,9 @@ struct TokenGate: StagedAdmissionPolicy, AccessTokenPart {
             } else {
                 try await supervisor.waitToPass(of: call)
             }
-        } catch  where !(error is Interruption) { throw NetworkError.noToken(because: error, request) }
+        } catch  where !(error is Interruption) {
+            throw NetworkError.noToken(because: error, request, isStoreUnreadable: supervisor.isStoreUnreadable)
+        }
         return AdmissionPermit()
     }
 
@@ -97,14 +99,16 @@ extension HTTPRequest {
 
 extension NetworkError {
     /// Returns the error of a request that is not sent because there is no token for it.
-    static func noToken(because cause: any Error, _ request: HTTPRequest?) -> NetworkError {
+    static func noToken(
+        because cause: any Error, _ request: HTTPRequest?, isStoreUnreadable: Bool = false
+    ) -> NetworkError {
+        let known = (cause as? any CausedByNetworkError).map { "\($0)" } ?? "\(NetworkError.wrapping(cause))"
         let words =
             switch cause {
             case let reason as TokenUnavailable: "\(reason)"
             case is SessionEnded: "the session in which the call began has ended"
             case is AccessToken.Rejected: "the session is over, and the user has to log in again"
-            case let known as any CausedByNetworkError: "\(known)"
-            default: "\(NetworkError.wrapping(cause))"
+            default: isStoreUnreadable ? "the token store cannot be read now: \(known)" : known
             }
         return NetworkError(.noToken, reason: "no access token: \(words)", request: request, underlying: cause)
     }

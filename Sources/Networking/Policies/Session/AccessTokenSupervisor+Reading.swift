@@ -1,0 +1,44 @@
+import Foundation
+
+/// What a supervisor remembers of its store.
+struct StoreReading: Sendable {
+    /// Whether the store could not be read when it was last read.
+    var hasFailed = false
+    /// Whether a token that cannot be decoded was reported.
+    var hasReportedUndecodable = false
+}
+
+extension AccessTokenSupervisor {
+    /// Reads the store. Content that cannot be decoded counts as no token, and is reported once.
+    func read(_ store: any AccessTokenStore) async throws -> (token: AccessToken?, isUndecodable: Bool) {
+        do {
+            let token = try await store.load()
+            state.withLock { $0.reading.hasFailed = false }
+            return (token, false)
+        } catch let error as AccessToken.Undecodable {
+            let isNews = state.withLock { state in
+                defer { state.reading = StoreReading(hasFailed: false, hasReportedUndecodable: true) }
+                return !state.reading.hasReportedUndecodable
+            }
+            if isNews { events.publish(.notStored(error)) }
+            return (nil, true)
+        } catch {
+            state.withLock { $0.reading.hasFailed = true }
+            throw error
+        }
+    }
+
+    /// Whether the store could not be read when it was last read. In this case, the session is not over.
+    var isStoreUnreadable: Bool { state.withLock { $0.reading.hasFailed } }
+}
+
+extension AccessToken {
+    /// Decodes the content of a store.
+    ///
+    /// - Parameter fault: Returns the underlying error for an error of the decoder.
+    init(stored content: Data, _ fault: (any Error) -> any Error = { $0 }) throws(Undecodable) {
+        do { self = try JSONDecoder().decode(AccessToken.self, from: content) } catch {
+            throw Undecodable(fault(error))
+        }
+    }
+}
