@@ -40,6 +40,7 @@ public let errSecSuccess: OSStatus = 0
 public let errSecItemNotFound: OSStatus = -25300
 public let errSecDuplicateItem: OSStatus = -25299
 public let errSecDecode: OSStatus = -26275
+public let errSecInteractionNotAllowed: OSStatus = -25308
 
 public let kSecAttrAccessGroup: CFString = ""
 public let kSecAttrAccessible: CFString = ""

@@ -25,7 +25,9 @@
     /// `errSecMissingEntitlement`.
     ///
     /// Keychain errors are `NSError` in the domain `NSOSStatusErrorDomain` with the status of the keychain, such as
-    /// `errSecInteractionNotAllowed` before the first unlock.
+    /// `errSecInteractionNotAllowed` before the first unlock: the keychain cannot be read now, and the session
+    /// continues. An item that is not a token is ``AccessToken/Undecodable``, and the next log-in or log-out replaces
+    /// or removes it.
     public struct KeychainTokenStore: AccessTokenStore {
         private let item: [String: String]
         private let lease: FileLease?
@@ -69,9 +71,10 @@
             ]
             let status = SecItemCopyMatching(query(more), &found)
             guard status != errSecItemNotFound else { return nil }
+            guard status != errSecDecode else { throw AccessToken.Undecodable(fault(status)) }
             try check(status)
-            guard let data = found as? Data else { throw fault(errSecDecode) }
-            return try JSONDecoder().decode(AccessToken.self, from: data)
+            guard let data = found as? Data else { throw AccessToken.Undecodable(fault(errSecDecode)) }
+            return try AccessToken(stored: data)
         }
 
         /// Updates or adds the item, or removes it if there is no token. If processes share the item, each process
@@ -82,7 +85,9 @@
         }
 
         private func replace(_ expected: AccessToken?, with token: AccessToken?) throws -> Bool {
-            guard try load() == expected else { return false }
+            let stored: AccessToken?
+            do { stored = try load() } catch is AccessToken.Undecodable { stored = nil }
+            guard stored == expected else { return false }
             try write(token)
             return true
         }
@@ -97,6 +102,9 @@
                 kSecAttrAccessible as String: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly as String,
             ]
             var status = SecItemUpdate(query(), values as CFDictionary)
+            if status == errSecDecode {  // the item is damaged, and is added again
+                status = SecItemDelete(query()) == errSecSuccess ? errSecItemNotFound : status
+            }
             if status == errSecItemNotFound { status = SecItemAdd(query(values), nil) }
             // Another process has added the item since the update failed.
             if status == errSecDuplicateItem { status = SecItemUpdate(query(), values as CFDictionary) }
@@ -113,6 +121,12 @@
             if status != errSecSuccess { throw fault(status) }
         }
 
-        private func fault(_ status: OSStatus) -> NSError { NSError(domain: NSOSStatusErrorDomain, code: Int(status)) }
+        private func fault(_ status: OSStatus) -> NSError {
+            let locked = "The keychain cannot be read now, because the device has not been unlocked yet."
+            let isLocked = status == errSecInteractionNotAllowed
+            return NSError(
+                domain: NSOSStatusErrorDomain, code: Int(status),
+                userInfo: isLocked ? [NSLocalizedDescriptionKey: locked] : [:])
+        }
     }
 #endif
