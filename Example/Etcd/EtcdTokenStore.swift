@@ -33,9 +33,14 @@ package struct EtcdTokenStore: AccessTokenStore {
     package func save(_ token: AccessToken?, replacing expected: AccessToken?) async throws -> Bool {
         while true {
             let entry = try await etcd.entry(of: key)
-            let stored = try self.token(in: entry)
-            // An earlier attempt may have stored the token, and its response may have been lost.
-            if stored == token, stored?.session == token?.session { return true }
+            let stored: AccessToken?
+            do {
+                stored = try self.token(in: entry)
+                // An earlier attempt may have stored the token, and its response may have been lost.
+                if stored == token, stored?.session == token?.session { return true }
+            } catch is AccessToken.Undecodable {
+                stored = nil  // it is replaced or removed
+            }
             guard stored == expected else { return false }
             let change: Etcd.Operation =
                 try token.map { .put(key, try JSONEncoder().encode($0), lease: nil) } ?? .delete(key)
@@ -83,7 +88,10 @@ package struct EtcdTokenStore: AccessTokenStore {
     }
 
     private func token(in entry: Etcd.Entry?) throws -> AccessToken? {
-        try entry.map { try JSONDecoder().decode(AccessToken.self, from: $0.value) }
+        guard let entry else { return nil }
+        do { return try JSONDecoder().decode(AccessToken.self, from: entry.value) } catch {
+            throw AccessToken.Undecodable(error)
+        }
     }
 
     /// Waits until this process has written the lock key with its own lease.
