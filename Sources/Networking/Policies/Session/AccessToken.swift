@@ -123,13 +123,6 @@ extension AccessToken {
     }
 }
 
-extension AccessToken.Undecodable: RedactedReflectable {
-    /// Shows nothing of the content.
-    var redactedDescription: String {
-        "the stored token cannot be decoded" + (underlying.map { ": \(NetworkError.wrapping($0))" } ?? "")
-    }
-}
-
 /// A change that a store needs. The content of the store determines what is written. The change can be tested
 /// without a store.
 package enum StoredTokenChange: Sendable, Equatable {

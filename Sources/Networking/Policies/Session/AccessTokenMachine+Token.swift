@@ -155,7 +155,8 @@ extension AccessTokenMachine {
         tokenGeneration = generation
         tokenOrigin = .elsewhere
         receivedAt = now
-        if form == .fetchesFirst { form = .renewable }  // after a log-out, no call may log in again
+        // After a log-out, no call may log in again.
+        if form == .fetchesFirst { form = .renewable }
         refusing = []
         (isUntried, hasWrongExpiry) = (false, false)
         (over, failure) = (nil, nil)

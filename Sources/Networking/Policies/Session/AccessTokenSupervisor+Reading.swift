@@ -42,3 +42,10 @@ extension AccessToken {
         }
     }
 }
+
+extension AccessToken.Undecodable: RedactedReflectable {
+    /// Shows nothing of the content.
+    var redactedDescription: String {
+        "the stored token cannot be decoded" + (underlying.map { ": \(NetworkError.wrapping($0))" } ?? "")
+    }
+}

@@ -45,6 +45,8 @@ extension AccessTokenSupervisor {
                 guard let token = state.machine.token else { throw TokenUnavailable.none }
                 return token
             }
-        } catch  where !(error is Interruption) { throw NetworkError.noToken(because: error, nil) }
+        } catch  where !(error is Interruption) {
+            throw NetworkError.noToken(because: error, nil, isStoreUnreadable: isStoreUnreadable)
+        }
     }
 }

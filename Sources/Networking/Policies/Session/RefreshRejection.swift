@@ -31,7 +31,7 @@ extension SessionEnded: SessionEnding {
 }
 
 extension TokenUnavailable: SessionEnding {
-    var endsSession: Bool { true }
+    var endsSession: Bool { if case .none = self { true } else { false } }
 }
 
 extension GeneralRequestError: SessionEnding {

@@ -116,7 +116,6 @@ extension NetworkError {
     /// Whether the request was not sent because nobody is logged in.
     var isLoggedOut: Bool {
         guard kind == .noToken, let underlying else { return false }
-        if case TokenUnavailable.none = underlying { return true }
-        return RefreshRejection.isEnd(underlying)
+        return (underlying as? any SessionEnding)?.endsSession == true || RefreshRejection.isEnd(underlying)
     }
 }
