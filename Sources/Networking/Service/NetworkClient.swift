@@ -99,15 +99,20 @@ public final class NetworkClient: Sendable {
         RequestPipeline(endpoint, on: self, for: converter.requirements, with: resolved(settings, for: endpoint))
     }
 
-    /// Creates the request of an endpoint, and attaches the current session to the request.
+    /// The number of the current session; nil if the client has none.
+    var sessionNumber: Int? { session?.sessionNumber }
+
+    /// Creates the request of an endpoint, and attaches the session to the request.
+    ///
+    /// - Parameter number: The number of the session in which the call began.
     func makeRequest(
-        _ endpoint: any Endpoint, _ method: HTTPMethod, _ settings: RequestSettings
+        _ endpoint: any Endpoint, _ method: HTTPMethod, _ settings: RequestSettings, inSession number: Int?
     ) throws -> HTTPRequest {
         let environment = settings.sharedEnvironment ?? sharedEnvironment
         var request = try EndpointRequest(endpoint: endpoint, method: method, environment: environment)
             .make(settings, random: configuration.random)
         if let session {
-            session.beginCall(with: &request, of: endpoint, isFirst: startsRefresh)
+            session.beginCall(with: &request, of: endpoint, inSession: number, isFirst: startsRefresh)
         } else if let sessionError {
             throw sessionError
         }
@@ -136,11 +141,13 @@ public final class NetworkClient: Sendable {
     }
 
     /// Returns the request of a handler as the request of a call whose own request could not be created.
-    func beginning(with request: HTTPRequest, of endpoint: any Endpoint, _ settings: RequestSettings) -> HTTPRequest {
+    func beginning(
+        with request: HTTPRequest, of endpoint: any Endpoint, _ settings: RequestSettings, inSession number: Int?
+    ) -> HTTPRequest {
         let environment = settings.sharedEnvironment ?? sharedEnvironment
         let home = try? environment.value.address?.get().origin
         var request = request.beginning(as: settings.authorizationType, from: home)
-        session?.beginCall(with: &request, of: endpoint, isFirst: startsRefresh)
+        session?.beginCall(with: &request, of: endpoint, inSession: number, isFirst: startsRefresh)
         return request
     }
 

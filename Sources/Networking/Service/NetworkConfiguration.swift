@@ -18,8 +18,9 @@
 /// 4. After a failure: the session's handler, the app's handlers, retries, the mapping to the app's errors.
 ///
 /// If a list already contains a `RetryErrorHandler`, a `GeneralErrorHandler`, or the adapter, gate or handler of a
-/// session, this part is not added a second time. Adding the adapter, gate or handler of a session to a list also sets
-/// ``session``. If parts of two different sessions are set, every call fails.
+/// session, this part is not added a second time. The parts of a session are independent: the adapter only adds the
+/// token, and the handler refreshes it and brings the gate; ``session`` means all of them. If parts of two different
+/// sessions are set, every call fails.
 ///
 /// The limit, gate, breaker, cookie jar, cache and session are objects. Services that are created from the same
 /// configuration share them, and so do clients that are derived with ``NetworkClient/with(_:)``.

@@ -33,7 +33,7 @@ extension RequestPipeline {
         let sent = history.flatMap { $0.redirects.map(\.request) + [$0.request].compactMap { $0 } }
         original =
             original.map { request.continuing($0, sent: sent + [failure.adaptedRequest].compactMap { $0 }) }
-            ?? client.beginning(with: request, of: endpoint, settings)
+            ?? client.beginning(with: request, of: endpoint, settings, inSession: session)
     }
 
     /// Waits until a pause is over, if a pause has ended the attempt. A paused attempt does not count.

@@ -28,7 +28,7 @@ extension RequestPipeline {
             throw NetworkError(
                 .invalidRequest, reason: "total timeout: expected more than zero, found \(total.shortText)")
         }
-        var request = try client.makeRequest(endpoint, method, settings)
+        var request = try client.makeRequest(endpoint, method, settings, inSession: session)
         requirements.applyHeaders(to: &request)
         return request
     }
@@ -148,6 +148,7 @@ extension RequestPipeline {
     /// - Parameter refreshing: Whether the request waits for a valid token.
     func adaptedRequest(refreshing: Bool = false) async throws -> HTTPRequest {
         var request = try makeRequest()
+        if scope.isPartOfRefresh { request.admission = .refresh }
         if refreshing { try await tokenAdmission.enter(request, for: endpoint).end(.notSent) }
         if let meter = settings.progress { request.belong(to: TransferContext(meter: meter)) }
         try await client.requestAdaptingService.adapt(&request, for: endpoint)

@@ -36,6 +36,8 @@ final class RequestPipeline {
     let requirements: ConverterRequirements
     let settings: RequestSettings
     let scope: CallScope
+    /// The number of the session in which the call began; nil if its client has no session.
+    let session: Int?
     /// Nil if the call has neither a task nor an observer.
     let events: Events?
     /// How the transfers of the call talk to it.
@@ -67,6 +69,7 @@ final class RequestPipeline {
         // A total timeout that is not positive is rejected later, when the request is created.
         let total = settings.timeouts.total.flatMap { $0 > .zero ? Deadline(after: $0, on: client.clock) : nil }
         self.scope = scope ?? CallScope(deadline: total)
+        session = client.sessionNumber
         events = Events.of(endpoint, on: client, in: self.scope, for: track)
         context = TransferContext(
             events: events?.receiver, meter: track?.meter ?? settings.progress ?? events?.makeMeter(on: client.clock),

@@ -43,18 +43,18 @@ extension ExploreCheck {
     /// The states of the token refresh.
     private static let tokens = [
         tokens("tokens-2", .init(isRotatedElsewhere: true), (200_000, .max)),
-        tokens("tokens-2-chains", .init(roles: [.first, .behind], isRotatedElsewhere: true), (200_000, .max)),
-        tokens("tokens-2-behind", .init(roles: [.behind, .behind], isRotatedElsewhere: true), (200_000, .max)),
-        tokens("tokens-2-joined", .init(roles: [.behind, .follower], isRotatedElsewhere: true), (200_000, .max)),
-        tokens("tokens-2-nested", .init(roles: [.behind, .nested], isRotatedElsewhere: true), (200_000, .max)),
-        tokens("tokens-2-asked", .init(roles: [.first, .asker], isRotatedElsewhere: true), (200_000, .max)),
-        tokens("tokens-2-first", .init(form: .fetchesFirst), (200_000, .max)),
-        tokens("tokens-2-fixed", .init(form: .fixed), (200_000, .max)),
+        tokens("tokens-2-chains", .init(roles: [.first, .behind], isRotatedElsewhere: true), (60_000, .max)),
+        tokens("tokens-2-behind", .init(roles: [.behind, .behind], isRotatedElsewhere: true), (60_000, .max)),
+        tokens("tokens-2-joined", .init(roles: [.behind, .follower], isRotatedElsewhere: true), (60_000, .max)),
+        tokens("tokens-2-nested", .init(roles: [.behind, .nested], isRotatedElsewhere: true), (60_000, .max)),
+        tokens("tokens-2-asked", .init(roles: [.first, .asker], isRotatedElsewhere: true), (60_000, .max)),
+        tokens("tokens-2-first", .init(form: .fetchesFirst), (60_000, .max)),
+        tokens("tokens-2-fixed", .init(form: .fixed), (60_000, .max)),
         tokens("tokens-2-expiry", .init(lives: [.unknown, .short, .over]), (200_000, .max)),
         tokens(
             "tokens-3", .init(roles: [.first, .first, .first], isRotatedElsewhere: true), (200_000, 12_000_000)),
-        tokens("tokens-3-chains", .init(roles: [.behind, .first, .nested]), (200_000, 12_000_000)),
-        tokens("tokens-3-joined", .init(roles: [.first, .behind, .follower]), (200_000, 12_000_000)),
+        tokens("tokens-3-chains", .init(roles: [.behind, .first, .nested]), (60_000, 12_000_000)),
+        tokens("tokens-3-joined", .init(roles: [.first, .behind, .follower]), (60_000, 12_000_000)),
         tokens("store-2", .init(hasStore: true), (100_000, .max)),
         tokens(
             "store-2-failing", .init(hasStore: true, isStoreFailing: true),

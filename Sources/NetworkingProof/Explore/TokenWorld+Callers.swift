@@ -64,7 +64,8 @@ extension TokenWorld {
 
     private mutating func answer(_ index: Int) {
         rules.accept(index, at: endpoint(index))
-        if let mark = callers[index].mark { machine.hear(acceptanceOf: mark, by: "\(endpoint(index))") }
+        let endpoint = "\(endpoint(index))"
+        if let mark = callers[index].mark { machine.hear(acceptanceOf: mark, by: endpoint) }
         end(index)
     }
 

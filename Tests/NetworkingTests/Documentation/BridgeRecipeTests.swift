@@ -73,8 +73,9 @@ func measure(
 func backgroundRequest(
     for endpoint: some Endpoint, of service: NetworkService
 ) async throws -> URLRequest {
-    // The adapters run, and the current token is added. Nothing is sent.
-    let request = try await service.httpRequest(for: endpoint)
+    // The adapters run, and a valid token is added. Nothing is sent.
+    let request = try await service.httpRequest(
+        for: endpoint, refreshing: true)
     var copy = URLRequest(url: request.url)
     copy.httpMethod = request.method.rawValue
     for field in request.allHeaders {

@@ -88,6 +88,60 @@ struct SessionOwnerTests {
         #expect(tokens.isEmpty)
     }
 
+    @Test("A task belongs to the session in which it was created, even if another user logs in before it runs")
+    func createdBefore() async {
+        let session = AccessTokenSupervisor(token: AccessToken("alice"), clock: Fixture.stillClock) { _ in
+            throw AccessToken.Rejected()
+        }
+        let service = service(session)
+        let orders = (0..<50).map { _ in service.task(UserEndpoint.rename(id: "7", to: "x"), as: .void) }
+        session.accessToken = AccessToken("bob")
+        for order in orders { _ = await Fixture.failure { try await order.value } }
+        #expect(!tokens.contains("Bearer bob"))
+    }
+
+    @Test("A call to which the app adds the token itself is not sent with the token of another user")
+    func ownAdapter() async {
+        let session = AccessTokenSupervisor(token: AccessToken("alice"), clock: Fixture.stillClock) { _ in
+            throw AccessToken.Rejected()
+        }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.errorHandlingService = ErrorHandlingService([session.handler])
+            $0.requestAdaptingService = RequestAdaptingService([
+                ClosureAdapter { request, _ in
+                    session.accessToken = AccessToken("bob")
+                    request.headers[.authorization] = "Bearer bob"
+                }
+            ])
+        }
+        let error = await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) }
+        #expect(error as? GeneralRequestError == .noAuth)
+        #expect(stub.requests.isEmpty)
+    }
+
+    @Test("After a log-out, a retried call with an optional token has no field of the earlier token")
+    func optionalRetry() async throws {
+        let session = AccessTokenSupervisor(
+            token: AccessToken("alice", userInfo: ["uid": "1"]), clock: Fixture.stillClock
+        ) { _ in throw AccessToken.Rejected() }
+        let stub = StubTransport { $0.headers[.authorization] == nil ? .status(.ok) : .status(.serviceUnavailable) }
+        let service = NetworkService(environment: Fixture.environment, authorizedBy: session) {
+            $0.transport = stub
+            $0.requestAdaptingService = RequestAdaptingService([
+                TokenRequestAdapter(accessTokenSupervisor: session) { $1["X-User"] = $0.userInfo["uid"] }
+            ])
+            $0.errorHandlingService = ErrorHandlingService([
+                ClosureErrorHandler { failure in
+                    session.accessToken = nil
+                    return failure.request.map { .retry(with: $0) } ?? .next(failure.error)
+                }
+            ])
+        }
+        try await service.request(AdHocEndpoint(.get, "open").authorized(.optional(.bearer)))
+        #expect(stub.requests.map { $0.headers["X-User"] } == ["1", nil])
+    }
+
     // MARK: Logging in again
 
     /// Asks for the password when a call ends with a refusal, and repeats the call.

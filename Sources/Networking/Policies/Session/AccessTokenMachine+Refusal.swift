@@ -31,10 +31,11 @@ extension AccessTokenMachine {
     /// Rule 5: the server has responded to a request, and has not refused its token.
     ///
     /// - Parameter endpoint: The name of the endpoint; nil if the response does not show that it accepts the token.
-    package mutating func hear(acceptanceOf mark: SessionTicket.Mark, by endpoint: String?) {
+    package mutating func hear(acceptanceOf mark: SessionTicket.Mark, by endpoint: @autoclosure () -> String?) {
         guard isCurrent(mark) else { return }
         isUntried = false
-        if let endpoint, !refusing.isEmpty { refusing.removeAll { $0.name == endpoint } }
+        guard !refusing.isEmpty, let endpoint = endpoint() else { return }
+        refusing.removeAll { $0.name == endpoint }
     }
 
     /// Rule 3: the server has refused the token of a request. Notes whether the token was then the current token, and

@@ -17,9 +17,10 @@ extension AccessTokenMachine {
     /// refresh token keeps the old one. After a log-out, the new token is ignored. If the new token is already the
     /// current token, nothing happens, and the result of a refresh in progress counts.
     package mutating func replace(_ token: AccessToken, at now: Date) -> [Effect] {
-        guard let current = self.token, current.value != token.value else { return [] }
+        guard let current = self.token else { return [] }
         var token = token
         token.refreshToken = token.refreshToken ?? current.refreshToken
+        guard token != current else { return [] }
         store(token, at: now)
         return keep() + supersede(at: now)
     }

@@ -4,60 +4,78 @@ import Foundation
 extension AccessTokenSupervisor {
     /// Adds the current token to a request of a call, and notes it in the request. Adds no field if there is no token.
     ///
-    /// - Returns: The token.
+    /// - Parameter addFields: Adds other fields that belong to the token.
     /// - Throws: ``NetworkError/Kind/noToken`` if the call belongs to another session, unless its token is optional.
-    func authorize(_ request: inout HTTPRequest, of call: SessionTicket.Call) throws -> AccessToken? {
+    func authorize(
+        _ request: inout HTTPRequest, of call: SessionTicket.Call,
+        adding addFields: (@Sendable (AccessToken, inout HTTPHeaders) -> Void)?
+    ) throws {
         let (token, mark, user) = state.withLock { state in
             (
                 call.isOptional && state.machine.over != nil ? nil : state.machine.token,
                 state.machine.mark(of: call.session), state.currentUser()
             )
         }
+        // The request of a handler may still have the fields of an earlier token.
+        request.headers.removeAll { $0.isFromSession }
         guard let mark, token != nil || !call.isOptional else {
             guard call.isOptional else { throw NetworkError.noToken(because: SessionEnded(), request) }
             request.belong(to: call)
-            return nil
+            return
         }
         if let token {
+            var fields = HTTPHeaders()
+            addFields?(token, &fields)
+            for field in fields { request.headers.set(field.from(.session(user))) }
             let type = token.scheme ?? call.authorizationType
             request.headers.set(.authorization(type, token.value).from(.session(user)))
         }
         request.carry(SessionTicket.Token(token == nil ? nil : mark), of: user, in: call)
-        return token
     }
 
     /// Notes the token of a request to which the app has added it itself.
-    func mark(_ request: inout HTTPRequest, of call: SessionTicket.Call) {
+    ///
+    /// - Throws: ``NetworkError/Kind/noToken`` if the call belongs to another session, whose token the request may
+    ///   carry.
+    func mark(_ request: inout HTTPRequest, of call: SessionTicket.Call) throws {
         guard let field = request.headers[.authorization] else { return }
         let value = field.split(separator: " ", maxSplits: 1).last.map { $0.trimmingCharacters(in: .whitespaces) } ?? ""
-        guard let mark = state.withLock({ $0.machine.mark(ofToken: value) }) else { return }
+        let (mark, isMember) = state.withLock {
+            ($0.machine.mark(ofToken: value), $0.machine.mark(of: call.session) != nil)
+        }
+        guard let mark else { return }
+        guard isMember || mark.session == call.session else {
+            throw NetworkError.noToken(because: SessionEnded(), request)
+        }
         request.carry(SessionTicket.Token(mark), of: nil, in: call)
     }
 
     /// Notes the current session on the first request of a call, if the call may carry a token.
     ///
-    /// - Parameter isFirst: Returns whether no other error handler of the service can decide before the handler of the
-    ///   session.
+    /// - Parameters:
+    ///   - number: The number of the session in which the call began. Default: the current session.
+    ///   - isFirst: Returns whether no other error handler of the service can decide before the handler of the session.
     func beginCall(
-        with request: inout HTTPRequest, of endpoint: any Endpoint, isFirst: @escaping @Sendable () -> Bool
+        with request: inout HTTPRequest, of endpoint: any Endpoint, inSession number: Int?,
+        isFirst: @escaping @Sendable () -> Bool
     ) {
-        if let call = newCall(for: request, of: endpoint, isFirst) { request.belong(to: call) }
+        if let call = newCall(for: request, of: endpoint, number, isFirst) { request.belong(to: call) }
     }
 
     private func newCall(
-        for request: HTTPRequest, of endpoint: any Endpoint, _ isFirst: @escaping @Sendable () -> Bool
+        for request: HTTPRequest, of endpoint: any Endpoint, _ number: Int?, _ isFirst: @escaping @Sendable () -> Bool
     ) -> SessionTicket.Call? {
         let type = request.authorizationType(of: endpoint)
-        guard type != .none, type != .inherited else { return nil }
+        guard type.unwrapped.type != .none, type.unwrapped.type != .inherited else { return nil }
         return SessionTicket.Call(
-            of: self, session: sessionNumber, request: request, as: type, isFirst: isFirst)
+            of: self, session: number ?? sessionNumber, request: request, as: type, isFirst: isFirst)
     }
 
     /// Returns the session of the call of a request. Returns nil if the request carries no token, because it needs no
     /// token, is part of a refresh, or goes to another origin.
     func call(of request: HTTPRequest, _ endpoint: any Endpoint) -> SessionTicket.Call? {
         let known = request.parts.session?.call
-        let new = known == nil && request.isUnresolved ? newCall(for: request, of: endpoint) { false } : nil
+        let new = known == nil && request.isUnresolved ? newCall(for: request, of: endpoint, nil) { false } : nil
         guard let call = known ?? new, call.isOf(self), request.admission != .refresh else { return nil }
         guard request.origin == call.home || request.origin.map(origins.contains) ?? false else { return nil }
         return call
@@ -89,7 +107,8 @@ extension AccessTokenSupervisor {
         state.withLock { _ in change(&call.member) }
     }
 
-    private var sessionNumber: Int { state.withLock { $0.machine.sessionNumber } }
+    /// Rule 11: the number of the current session.
+    var sessionNumber: Int { state.withLock { $0.machine.sessionNumber } }
 }
 
 // What follows from the responses to authorized requests.
@@ -98,19 +117,20 @@ extension AccessTokenSupervisor {
     /// before the handler of the session, a refresh begins. The gate calls this method before the permit is released.
     func hear(_ response: HTTPResponse) {
         guard let (call, sent) = response.request.parts.session?.sending(of: self) else { return }
-        let (endpoint, isRefusal) = (call.endpointName, response.isRefusal)
-        let startsRefresh = isRefusal && call.isFirst()  // not under the lock
+        guard response.isRefusal else {
+            let isAccepted = response.status.isSuccessful || response.status.isRedirection
+            state.withLock { state in
+                guard let mark = sent.mark else { return }
+                state.machine.hear(acceptanceOf: mark, by: isAccepted ? call.endpointName() : nil)
+            }
+            return
+        }
+        let startsRefresh = call.isFirst()  // not under the lock
+        let endpoint = AccessTokenMachine.RefusingEndpoint(call.endpointName(), status: response.status.code)
         run { machine, _ in
             guard var mark = sent.mark else { return [] }
-            guard isRefusal else {
-                let isAccepted = !response.status.isServerError
-                machine.hear(acceptanceOf: mark, by: isAccepted ? endpoint() : nil)
-                return []
-            }
             defer { sent.mark = mark }
-            return machine.hear(
-                refusalOf: &mark, by: .init(endpoint(), status: response.status.code), in: call.member,
-                startsRefresh: startsRefresh)
+            return machine.hear(refusalOf: &mark, by: endpoint, in: call.member, startsRefresh: startsRefresh)
         }
     }
 
@@ -135,7 +155,7 @@ extension AccessTokenSupervisor {
     var refusal: @Sendable (HTTPResponse) -> Bool {
         let (statuses, refuses, id) = (unauthorizedStatuses, refuses, ObjectIdentifier(self))
         return { response in
-            guard response.source != .cache, let ticket = response.request.parts.session,
+            guard response.source == .network, let ticket = response.request.parts.session,
                 ticket.token?.carriesToken == true, ticket.call?.supervisor == id
             else { return false }
             if statuses.contains(response.status) {

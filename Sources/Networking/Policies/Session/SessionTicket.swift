@@ -53,8 +53,8 @@ extension SessionTicket {
 
         func isOf(_ supervisor: AccessTokenSupervisor) -> Bool { self.supervisor == ObjectIdentifier(supervisor) }
 
-        /// The method and the path template of the endpoint, which are the same for all its values.
-        func endpointName() -> String { "\(method) /\(path?.template ?? "")" }
+        /// The method, the origin and the path template of the endpoint, which are the same for all its values.
+        func endpointName() -> String { "\(method) \(home.map { "\($0)" } ?? "")/\(path?.template ?? "")" }
     }
 
     /// The token of one request. If the session has no token, the request has this object, too.

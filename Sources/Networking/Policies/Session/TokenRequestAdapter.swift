@@ -29,7 +29,7 @@ public struct TokenRequestAdapter: SynchronousRequestAdapter, FieldAdapter, Acce
     /// - Throws: ``NetworkError/Kind/noToken`` if the session of the call has ended.
     public func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {
         guard let call = supervisor.call(of: request, endpoint) else { return }
-        if let token = try supervisor.authorize(&request, of: call) { addFields?(token, &request.headers) }
+        try supervisor.authorize(&request, of: call, adding: addFields)
     }
 }
 
@@ -38,8 +38,8 @@ public struct TokenRequestAdapter: SynchronousRequestAdapter, FieldAdapter, Acce
 struct TokenMarkingAdapter: SynchronousRequestAdapter, FieldAdapter, AccessTokenPart {
     let supervisor: AccessTokenSupervisor
 
-    func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) {
-        if let call = supervisor.call(of: request, endpoint) { supervisor.mark(&request, of: call) }
+    func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {
+        if let call = supervisor.call(of: request, endpoint) { try supervisor.mark(&request, of: call) }
     }
 }
 
