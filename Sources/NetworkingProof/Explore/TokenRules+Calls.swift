@@ -100,7 +100,22 @@ extension TokenRules {
         calls[index].carried = .none
     }
 
-    mutating func wait(_ index: Int) { (calls[index].isWaiting, calls[index].hasSeenRefresh) = (true, false) }
+    mutating func wait(_ index: Int) {
+        (calls[index].isWaiting, calls[index].hasSeenRefresh, calls[index].hasSeenFailure) = (true, false, false)
+    }
+
+    /// A call ends before it is sent.
+    mutating func close(_ index: Int) {
+        expect(!calls[index].isOfSession || over != nil, "rule 11: a call of the current session is not ended unsent")
+    }
+
+    /// The wait of a call that was not sent ends with an error.
+    mutating func fail(_ index: Int) {
+        let call = calls[index]
+        expect(
+            !call.isOfSession || over != nil || call.hasSeenFailure,
+            "rule 11: a waiting call of the current session ends only after a failure")
+    }
 
     /// The wait of a call is over.
     ///

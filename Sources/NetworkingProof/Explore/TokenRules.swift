@@ -58,8 +58,9 @@ struct TokenRules: Sendable {
         /// Whether the latest token was brought by a refresh, since the refusal of a current token became known.
         var isReplacedByRefresh = false
         var isWaiting = false
-        /// Whether a refresh has brought a token while the call waited.
+        /// Whether a refresh has brought a token, or failed, while the call waited.
         var hasSeenRefresh = false
+        var hasSeenFailure = false
         var refreshed = Refreshed.no
         var isRepeatedWithNewer = false
         var isRepeatedAfterRefresh = false
@@ -75,7 +76,9 @@ struct TokenRules: Sendable {
                 isRepeatedWithNewer, isRepeatedAfterRefresh,
             ]
             let mask = flags.enumerated().reduce(UInt8(0)) { $0 | ($1.element ? 1 << UInt8($1.offset) : 0) }
-            return [mask, carried.rawValue, refreshed.rawValue, UInt8(sends), UInt8(ownRetries)]
+            return [
+                mask, carried.rawValue, refreshed.rawValue, UInt8(sends), UInt8(ownRetries), hasSeenFailure ? 1 : 0,
+            ]
         }
     }
 
@@ -93,6 +96,8 @@ struct TokenRules: Sendable {
     var isOverAnnounced = false
     /// Whether the current token came from a refresh, and no response to a request with this token has arrived.
     var isUntried = false
+    /// Whether a refusal of the current token has asked for a refresh, which has not failed since.
+    var isWanted = false
     /// Whether the app has asked for another token than the current one, whatever its expiry.
     var isAsked = false
     /// Whether the current token had expired on arrival and has not been refused.
@@ -142,7 +147,7 @@ struct TokenRules: Sendable {
         wasSet = true
         over = nil
         isOverAnnounced = false
-        isAsked = false
+        (isAsked, isWanted) = (false, false)
         isUntried = isRefresh
         isWrongClock = isRefresh && isExpired
     }
@@ -161,13 +166,18 @@ struct TokenRules: Sendable {
 
     /// A refresh begins.
     ///
-    /// - Parameter token: The token to replace.
-    mutating func beginRefresh(of token: String?) {
+    /// - Parameters:
+    ///   - token: The token to replace.
+    ///   - isExpired: Whether it has expired.
+    mutating func beginRefresh(of token: String?, isExpired: Bool) {
         expect(form != .fixed, "rule 15: a fixed token is never refreshed")
         if token == nil {
             expect(form == .fetchesFirst && !wasSet, "rule 15: only the first token is fetched without a token")
         } else {
             expect(token != over, "rule 7: no refresh is tried with a token whose session is over")
+            expect(
+                isExpired || isAsked || isWanted,
+                "rule 3: a refresh begins only after a refusal that may begin it, or for a token that has expired")
         }
         if isAsked { return }
         expect(!isUntried, "rule 5: a token fresh from a refresh is sent at least once")
@@ -197,9 +207,20 @@ struct TokenRules: Sendable {
         expect(!refusing.contains(endpoint), "rule 3: an endpoint that has refused a fresh token begins no refresh")
     }
 
-    /// A refresh has failed, or its time limit has passed.
-    mutating func failRefresh() {
-        for index in calls.indices where calls[index].carried == .current { calls[index].hasFailureSince = true }
+    /// A call whose token was refused may begin a refresh.
+    mutating func want(_ index: Int) {
+        if calls[index].carried == .current { isWanted = true }
+    }
+
+    /// A refresh or a reading of the store has failed, or its time limit has passed.
+    ///
+    /// - Parameter isOver: Whether it has ended.
+    mutating func failRefresh(isOver: Bool) {
+        if isOver { isWanted = false }
+        for index in calls.indices {
+            if calls[index].carried == .current { calls[index].hasFailureSince = true }
+            if calls[index].isWaiting { calls[index].hasSeenFailure = true }
+        }
     }
 
     /// The server no longer accepts the session of a token.

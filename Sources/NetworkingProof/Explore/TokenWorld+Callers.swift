@@ -25,9 +25,6 @@ extension TokenWorld {
         AccessTokenMachine.RefusingEndpoint("\(endpoint(index))", status: 401)
     }
 
-    /// Whether the refresh that may run brings the token for the calls.
-    private var runs: Bool { running.contains { machine.isWanted($0.job) } }
-
     private mutating func begin(_ index: Int) {
         callers[index].phase = .queued
         callers[index].member = SessionTicket.Member(of: machine.sessionNumber)
@@ -45,7 +42,9 @@ extension TokenWorld {
             admit(index)
             callers[index].phase = .permitAcquired
         case .wait: callers[index].phase = .entering
-        case .closed: end(index)
+        case .closed:
+            rules.close(index)
+            end(index)
         }
     }
 
@@ -56,7 +55,10 @@ extension TokenWorld {
     }
 
     private mutating func adapt(_ index: Int) {
-        guard let mark = machine.mark(of: callers[index].member.session) else { return end(index) }
+        guard let mark = machine.mark(of: callers[index].member.session) else {
+            rules.close(index)
+            return end(index)
+        }
         rules.send(index)
         callers[index].mark = machine.token == nil ? nil : mark
         callers[index].phase = .sent
@@ -75,6 +77,7 @@ extension TokenWorld {
         callers[index].phase = .refused
         guard options.roles[index] != .follower else { return }
         rules.refuse(index, at: endpoint(index))
+        if options.roles[index] == .first { rules.want(index) }
         rules.cause = .head(index)
         let effects = machine.hear(
             refusalOf: &mark, by: refusing(index), in: callers[index].member,
@@ -86,6 +89,7 @@ extension TokenWorld {
     private mutating func arrive(_ index: Int) {
         guard var mark = callers[index].mark else { return end(index) }
         if options.roles[index] == .follower { rules.refuse(index, at: endpoint(index)) }
+        rules.want(index)
         rules.cause = .arrival(index)
         let effects = machine.arrive(
             UInt64(index), with: &mark, by: refusing(index), in: callers[index].member)
@@ -152,12 +156,13 @@ extension TokenWorld {
     mutating func fail(_ waiter: UInt64) {
         let index = Int(waiter)
         rules.continueWaiting(callers[index].phase == .waitingToPass || callers[index].phase == .waitingForRefresh)
+        if callers[index].phase == .waitingToPass, options.roles[index] != .asker { rules.fail(index) }
         end(index)
     }
 
     private mutating func admit(_ index: Int) {
         rules.admit(
-            index, isStoreRead: !machine.isUnread, runs: runs, token: machine.token?.value,
+            index, isStoreRead: !machine.isUnread, runs: running.contains(where: \.counts), token: machine.token?.value,
             hasExpired: machine.token?.expiresAt.map { $0 <= now } ?? false)
     }
 
@@ -166,6 +171,7 @@ extension TokenWorld {
         rules.begin(
             isAlone: !running.contains { !$0.isAbandoned }, endpoints: callers.indices.map(endpoint),
             areFirst: options.roles.map { $0 == .first })
-        if job.kind == .refresh { rules.beginRefresh(of: job.token?.value) }
+        guard job.kind == .refresh else { return }
+        rules.beginRefresh(of: job.token?.value, isExpired: job.token?.expiresAt.map { $0 <= now } ?? false)
     }
 }

@@ -50,10 +50,10 @@ extension TokenWorld {
             running[index].stage = .deciding(stored: update.stored)
         case .decide: decide(index)
         case .giveUp: giveUp(index)
-        case .readInVain: end(index) { $0.fail(job, with: Unreachable(), isRejection: false) }
+        case .readInVain: end(index, isFailure: true) { $0.fail(job, with: Unreachable(), isRejection: false) }
         case .refresh(let life): refresh(index, life)
         case .reject: reject(index)
-        case .fail: end(index) { $0.fail(job, with: Unreachable(), isRejection: false) }
+        case .fail: end(index, isFailure: true) { $0.fail(job, with: Unreachable(), isRejection: false) }
         case .save: save(index)
         case .store: store(index)
         case .storeInVain:
@@ -97,7 +97,8 @@ extension TokenWorld {
     }
 
     private mutating func findNothing(_ index: Int) {
-        let (job, now) = (running[index].job, now)
+        let (job, now, isFirst) = (running[index].job, now, machine.isUnread)
+        if isFirst { for index in running.indices { running[index].isStale = true } }
         end(index) { $0.findNothing(job, at: now) }
     }
 
@@ -165,8 +166,8 @@ extension TokenWorld {
     private mutating func rejected(_ index: Int) {
         let job = running[index].job
         // If no first token could be fetched, no session has ended.
-        let endsSession = machine.isWanted(job) && job.token != nil
-        end(index) { $0.fail(job, with: AccessToken.Rejected(), isRejection: true) }
+        let endsSession = running[index].counts && job.token != nil
+        end(index, isFailure: true) { $0.fail(job, with: AccessToken.Rejected(), isRejection: true) }
         guard endsSession else { return }
         rules.reject(isOver: machine.over != nil)
         rules.endSession(of: machine.token?.value)
@@ -188,26 +189,30 @@ extension TokenWorld {
 
     /// Notes that the current token changes.
     mutating func change(to token: AccessToken?, by source: TokenRules.Source, beginsSession: Bool) {
+        for index in running.indices { running[index].isStale = true }
         rules.change(
             toToken: token != nil, by: source, isExpired: token?.expiresAt.map { $0 <= now } ?? false,
             beginsSession: beginsSession)
     }
 
-    private mutating func end(_ index: Int, _ event: (inout AccessTokenMachine) -> [AccessTokenMachine.Effect]) {
+    /// Ends a job.
+    ///
+    /// - Parameter isFailure: Whether the job has brought no token.
+    private mutating func end(
+        _ index: Int, isFailure: Bool = false, _ event: (inout AccessTokenMachine) -> [AccessTokenMachine.Effect]
+    ) {
         let current = machine.token
         let isStale = running[index].job.generation != machine.tokenGeneration
-        let mayFail = machine.isWanted(running[index].job)
+        if isFailure, running[index].counts { rules.failRefresh(isOver: true) }
         running.remove(at: index)
-        let before = machine.failure?.generation
         let effects = event(&machine)
-        if mayFail, machine.failure?.generation != before, machine.failure != nil { rules.failRefresh() }
         if isStale { rules.succeedLate(isUnchanged: machine.token == current) }
         perform(effects)
     }
 
     private mutating func passLimit(_ index: Int) {
         let job = running[index].job
-        if machine.isWanted(job), machine.refresh?.isOverdue == false { rules.failRefresh() }
+        if running[index].counts, machine.refresh?.isOverdue == false { rules.failRefresh(isOver: false) }
         let effects = machine.passTimeLimit(of: job, with: Unreachable())
         if machine.refresh?.id != job.id || effects.contains(where: { if case .start = $0 { true } else { false } }) {
             running[index].isAbandoned = true

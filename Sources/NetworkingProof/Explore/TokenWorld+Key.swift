@@ -34,7 +34,7 @@ extension TokenWorld {
             machine.over != nil, machine.mayHoldAny)
         key.write(
             rules.over != nil && rules.over == machine.token?.value, rules.isOverAnnounced, rules.wasSet,
-            rules.isUntried, rules.isWrongClock, rules.isAsked)
+            rules.isUntried, rules.isWrongClock, rules.isAsked, rules.isWanted)
         key.write(UInt8(rules.refusing.reduce(0) { $0 | 1 << $1 }))
         key.write(UInt8(machine.refusing.reduce(0) { $0 | 1 << (Int($1.name) ?? 7) }))
         key.write(machine.failure.map { $0.generation == machine.generation - 1 } ?? false, machine.failure != nil)
@@ -68,7 +68,7 @@ extension TokenWorld {
             case .look: 2
             }
         key.write(kind)
-        key.write(running.isAbandoned, running.job.generation == machine.tokenGeneration)
+        key.write(running.isAbandoned, running.isStale, running.job.generation == machine.tokenGeneration)
         // The token of the job is written only in the stages that still need it. In the other stages, the associated
         // values of the stage are sufficient for the rules.
         switch running.stage {

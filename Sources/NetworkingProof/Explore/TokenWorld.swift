@@ -90,6 +90,11 @@ struct TokenWorld: World {
         var stage: Stage
         /// Whether the second time limit of the job has passed.
         var isAbandoned = false
+        /// Whether the token has changed since the job began, or another job has read the store.
+        var isStale = false
+
+        /// Whether the calls wait for the result of the job.
+        var counts: Bool { !isAbandoned && !isStale }
 
         var isSaving: Bool { if case .storing = stage { true } else { false } }
     }

@@ -67,6 +67,13 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, L
         return failureOfRefresh?.errorDescription ?? NetworkError.words[kind] ?? "The request failed."
     }
 
+    /// Whether the request was not sent because nobody is logged in.
+    var isLoggedOut: Bool {
+        guard kind == .noToken, let underlying else { return false }
+        if let known = underlying as? any SessionEnding { return known.endsSession }
+        return underlying.originalNetworkError?.isRefusalOfRefresh ?? false
+    }
+
     /// Whether the request has no token for a reason that is neither a network error nor the end of the session: the
     /// token store cannot be read, or a refresh has failed.
     var isSessionUnknown: Bool {

@@ -112,10 +112,4 @@ extension NetworkError {
             }
         return NetworkError(.noToken, reason: "no access token: \(words)", request: request, underlying: cause)
     }
-
-    /// Whether the request was not sent because nobody is logged in.
-    var isLoggedOut: Bool {
-        guard kind == .noToken, let underlying else { return false }
-        return (underlying as? any SessionEnding)?.endsSession == true || RefreshRejection.isEnd(underlying)
-    }
 }
