@@ -16,8 +16,8 @@ public struct TokenRequestAdapter: SynchronousRequestAdapter, FieldAdapter, Acce
     ///
     /// - Parameters:
     ///   - accessTokenSupervisor: The supervisor of the session.
-    ///   - addFields: Adds other fields that belong to the token, for example from ``AccessToken/userInfo``. The closure
-    ///     receives the token that the adapter adds, and an empty collection of fields. Default: none.
+    ///   - addFields: Adds other fields that belong to the token, for example from ``AccessToken/userInfo``. The
+    ///     closure receives the token that the adapter adds, and an empty collection of fields. Default: none.
     public init(
         accessTokenSupervisor: AccessTokenSupervisor,
         adding addFields: (@Sendable (AccessToken, inout HTTPHeaders) -> Void)? = nil
