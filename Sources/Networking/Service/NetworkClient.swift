@@ -25,6 +25,7 @@ public final class NetworkClient: Sendable {
     /// The calls in progress.
     let calls = RunningCalls()
     private let sharedEnvironment: CopyOnWrite<NetworkEnvironment>
+    let sharedClock: CopyOnWrite<NetworkClock>
 
     var clock: NetworkClock { configuration.clock }
 
@@ -43,6 +44,7 @@ public final class NetworkClient: Sendable {
         transport = configuration.sending()
         settings = configuration.settings.over(.standard)
         sharedEnvironment = CopyOnWrite(configuration.environment)
+        sharedClock = CopyOnWrite(configuration.clock)
     }
 
     /// Creates a client: see ``NetworkService/init(environment:authorizedBy:configure:)``.

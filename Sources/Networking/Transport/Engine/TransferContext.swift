@@ -15,18 +15,21 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
     let isDownload: Bool
     /// Whether the session of the call considers a response a refusal of its token.
     private let refuses: (@Sendable (HTTPResponse) -> Bool)?
+    /// What the call decides about a response from its status alone; nil if it accepts every status.
+    let rules: (any StatusRules)?
     private let held: Locked<(any TransferAdmission)?>
 
     init(
         events: (@Sendable (RequestSignal) -> Void)? = nil, meter: RequestProgress.Meter? = nil,
         pause: PauseGate? = nil, isDownload: Bool = false, admission: (any TransferAdmission)? = nil,
-        refuses: (@Sendable (HTTPResponse) -> Bool)? = nil
+        refuses: (@Sendable (HTTPResponse) -> Bool)? = nil, rules: (any StatusRules)? = nil
     ) {
         self.events = events
         self.meter = meter
         self.pause = pause
         self.isDownload = isDownload
         self.refuses = refuses
+        self.rules = rules
         held = Locked(admission)
     }
 
@@ -50,10 +53,10 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
     /// Returns whether the session of the call considers a response a refusal of its token.
     func isRefusal(_ response: HTTPResponse) -> Bool { refuses?(response) ?? false }
 
-    /// Returns the context of a transfer that continues after this call: it takes over the permits, and its responses
-    /// are refusals if they are refusals of the call. `request` is the request of the call.
+    /// Returns the context of a transfer that continues after this call: it takes over the permits, and it rejects the
+    /// responses that the call rejects. `request` is the request of the call.
     func continued(for request: HTTPRequest) -> TransferContext {
-        TransferContext(admission: admission?.handOver(), refuses: { $0.inCall(of: request).isRefusal })
+        TransferContext(admission: admission?.handOver(), refuses: { $0.inCall(of: request).isRefusal }, rules: rules)
     }
 }
 
