@@ -14,8 +14,7 @@ package struct ResponseHead: Sendable {
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/malformedResponse`` if the head contains different
     ///   lengths, or a length that is not a number.
     package func bodyLength(for method: HTTPMethod) throws(NetworkError) -> Int64? {
-        let hasNoBody = method == .head || status.isInformational || status == .noContent || status == .notModified
-        guard !hasNoBody, !headers.hasTransferCoding else { return nil }
+        guard mayHaveBody(for: method), !headers.hasTransferCoding else { return nil }
         guard let text = headers[.contentLength] else { return nil }
         if let length = ResponseHead.number(text[...]) { return length }
         // Several equal values count as one value. They may be in several fields or in one field, because
@@ -31,6 +30,11 @@ package struct ResponseHead: Sendable {
             throw ResponseHead.malformed("Content-Length: expected one value, found \(text.prefix(40))")
         }
         return numbers.first
+    }
+
+    /// Whether a response with this head may have a body.
+    func mayHaveBody(for method: HTTPMethod) -> Bool {
+        !(method == .head || status.isInformational || status == .noContent || status == .notModified)
     }
 
     private static func number(_ text: Substring) -> Int64? { HTTPGrammar.number(text) }
