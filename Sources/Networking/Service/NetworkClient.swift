@@ -13,8 +13,8 @@ public final class NetworkClient: Sendable {
     private let session: AccessTokenSupervisor?
     /// The error of every call if the policies, adapters and handlers belong to two sessions.
     private let sessionError: NetworkError?
-    /// Whether the session considers a response a refusal of its token; nil if there is no session.
-    let refuses: (@Sendable (HTTPResponse) -> Bool)?
+    /// How the session recognises a refusal of its token; nil if there is no session.
+    let refusal: RefusalRule?
     /// Returns whether no other error handler can decide before the handler of the session.
     private let startsRefresh: @Sendable () -> Bool
     let admission: Admission
@@ -27,6 +27,7 @@ public final class NetworkClient: Sendable {
     /// The calls in progress.
     let calls = RunningCalls()
     private let sharedEnvironment: CopyOnWrite<NetworkEnvironment>
+    let sharedClock: CopyOnWrite<NetworkClock>
 
     var clock: NetworkClock { configuration.clock }
 
@@ -38,7 +39,7 @@ public final class NetworkClient: Sendable {
         self.configuration = configuration
         observers = RequestObservers(configuration.observers)
         (session, sessionError) = configuration.soleSession()
-        refuses = session?.refusal
+        refusal = session?.refusal
         admission = Admission(configuration.policies(session))
         requestAdaptingService = configuration.adapting(session)
         let errorHandlingService = configuration.handling()
@@ -47,6 +48,7 @@ public final class NetworkClient: Sendable {
         transport = configuration.sending()
         settings = configuration.settings.over(.standard)
         sharedEnvironment = CopyOnWrite(configuration.environment)
+        sharedClock = CopyOnWrite(configuration.clock)
     }
 
     /// Creates a client: see ``NetworkService/init(environment:authorizedBy:configure:)``.

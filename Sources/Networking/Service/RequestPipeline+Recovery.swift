@@ -103,7 +103,8 @@ extension RequestPipeline {
     /// Returns the failure of the current attempt. Between two attempts, it is the failure of the call.
     private func failure(with error: any Error) -> RequestFailure {
         let known = phase.adapted == nil ? nil : error as? NetworkError
-        let response = phase.response ?? known?.response
+        var response = phase.response ?? known?.response
+        response?.decideRefusal()
         // Redirects may have changed the request.
         let request = phase.response?.request ?? known?.request ?? response?.request ?? phase.adapted ?? original
         return failure(with: error, request, phase.adapted, response?.withoutStream, original: original)

@@ -91,7 +91,7 @@ extension RequestPipeline {
         var response = try await client.transport
             .send(request, delivering: requirements.target.delivery(limit: limit)).metered()
         if requirements.target == .memory, response.content.isPending(upTo: limit) {
-            response = try await response.collected(upTo: limit)
+            response = try await response.inMemory(upTo: limit)
         }
         response.decideRefusal()
         if response.source != .cache {
@@ -114,18 +114,16 @@ extension RequestPipeline {
         try response.validated(by: settings.validators ?? .standard)
     }
 
-    /// Returns the error for a response that a validator has refused. If the response is a stream, its beginning is
-    /// read, which is enough to decode an error.
+    /// Returns the error for a response that a validator has refused. If the response is a stream, its body is read
+    /// within the limits of a rejected body, which are enough to decode an error.
     func refused(_ response: HTTPResponse, _ error: any Error) async -> any Error {
-        if case .stream(let body) = response.content {
-            var refused = response
-            refused.content = .data(await body.beginning(upTo: HTTPStatus.refusedBodySize))
-            // The session may recognise its refusal by the body, which it has not seen at the head.
-            if refused.knownRefusal == false { refused.knownRefusal = nil }
-            refused.decideRefusal()
+        var refused = response
+        if case .stream = response.content {
+            refused = await response.readingRejectedBody(in: context)
+            refused.decideRefusal()  // the session may recognise its refusal by the body
             answer(with: refused)
         }
-        return NetworkError.explained(error, response)
+        return NetworkError.noting(cutOffOf: refused, in: NetworkError.explained(error, refused))
     }
 
     /// Ends the call with success, unless the call was interrupted before.

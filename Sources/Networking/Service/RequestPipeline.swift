@@ -73,7 +73,10 @@ final class RequestPipeline {
         events = Events.of(endpoint, on: client, in: self.scope, for: track)
         context = TransferContext(
             events: events?.receiver, meter: track?.meter ?? settings.progress ?? events?.makeMeter(on: client.clock),
-            pause: track?.pauseGate, isDownload: requirements.isDownload, refuses: client.refuses)
+            pause: track?.pauseGate, isDownload: requirements.isDownload, refusal: client.refusal,
+            rules: CallRules(
+                validators: settings.validators ?? .standard, maximumSize: settings.maximumResponseSize ?? .max,
+                sharedClock: client.sharedClock))
         self.scope.admission = context
         date = client.clock.date()
         begun = client.clock.now()
@@ -149,8 +152,7 @@ final class RequestPipeline {
             throw error
         }
         do { response = try await transport(request) } catch {
-            admitted.end(error.largeRefusal.map { .responded($0) } ?? .failed(error))
-            try error.largeRefusal?.refused(by: settings.validators ?? .standard)
+            admitted.end(.after(error))
             throw error
         }
         if requirements.target != .file || !response.status.isSuccessful {
@@ -182,21 +184,27 @@ extension Response {
     }
 }
 
-extension Error {
-    /// The response of an error page that was too large, with the beginning of its body.
-    fileprivate var largeRefusal: HTTPResponse? {
-        guard let error = self as? NetworkError, error.kind == .responseTooLarge, let response = error.response else {
-            return nil
-        }
-        return response.status.isSuccessful || response.status.isRedirection ? nil : response
-    }
+/// What a call decides about a response from its status: the statuses that its validators accept.
+private struct CallRules: StatusRules {
+    let validators: [ResponseValidator]
+    let maximumSize: Int
+    // Three words need no allocation of their own. The client itself is not retained, because a body that the app reads
+    // after the call retains the rules.
+    let sharedClock: CopyOnWrite<NetworkClock>
+
+    var accepted: [AcceptedStatuses] { validators.accepted }
+    var clock: NetworkClock { sharedClock.value }
+
+    func reject(_ status: HTTPStatus) -> Bool { validators.reject(status) }
 }
 
-extension HTTPResponse {
-    /// Throws the error for the status of an error page, although the page was too large.
-    fileprivate func refused(by validators: [ResponseValidator]) throws {
-        do { try validated(by: validators) } catch let error as NetworkError {
-            throw error.completed(request: request, response: self)
-        }
+extension AdmissionPermit.Outcome {
+    /// Returns the outcome of an attempt that has failed. If the head of an error page has arrived, its status is the
+    /// outcome, although the call accepts the status and needs the page.
+    fileprivate static func after(_ error: any Error) -> AdmissionPermit.Outcome {
+        guard let known = error as? NetworkError, known.isLossOfBody, let response = known.response,
+            !response.status.isSuccessful, !response.status.isRedirection
+        else { return .failed(error) }
+        return .responded(response)
     }
 }

@@ -4,6 +4,10 @@
 /// error. An empty list (`[]`) accepts every status. Default: `.standard`, which accepts a status of 200 to 299 and a
 /// media type that your `Accept` names.
 ///
+/// If `.status` or `.standard` rejects a status, the body matters only for the text of the error. Such a body ends after
+/// 1 MiB, after 5 s without a byte, and 30 s after the head; and if it fails, the status decides. No other validator is
+/// asked about a body that is cut off. An empty list reads every body whole.
+///
 /// ```swift
 /// let hasVersion = ResponseValidator { response in
 ///     response.headers.contains("X-Version") ? .valid : .invalid("the response has no X-Version")
@@ -21,10 +25,18 @@ public struct ResponseValidator: Sendable {
     }
 
     private let judge: @Sendable (HTTPResponse) throws -> Verdict
+    /// The statuses that the validator accepts; nil for a validator that checks something else.
+    fileprivate let accepted: AcceptedStatuses?
 
     /// Creates a validator from a closure. An error that the closure throws is a ``Verdict/failure(_:)``.
     public init(_ judge: @escaping @Sendable (HTTPResponse) throws -> Verdict) {
         self.judge = judge
+        accepted = nil
+    }
+
+    private init(accepting accepted: AcceptedStatuses) {
+        self.accepted = accepted
+        judge = { accepted.contains($0.status) ? .valid : .failure(NetworkError(.unacceptableStatus)) }
     }
 
     /// - Throws: The error with which the response is rejected.
@@ -41,25 +53,19 @@ extension ResponseValidator {
     /// Returns a validator that accepts the statuses of a range; others end the call with
     /// ``NetworkError/Kind/unacceptableStatus``.
     public static func status(_ codes: Range<Int>) -> ResponseValidator {
-        status { codes.contains($0.code) }
+        ResponseValidator(accepting: .range(codes))
     }
 
     /// Returns a validator that accepts the statuses of a set; others end the call with
     /// ``NetworkError/Kind/unacceptableStatus``.
     public static func status(_ statuses: Set<HTTPStatus>) -> ResponseValidator {
-        status { statuses.contains($0) }
+        ResponseValidator(accepting: .set(statuses))
     }
 
     /// Returns a validator that accepts responses whose header fields satisfy a condition:
     /// `.headers { $0["X-Version"] == "2" }`. Other responses end the call with ``NetworkError/Kind/invalidResponse``.
     public static func headers(_ accepts: @escaping @Sendable (HTTPHeaders) -> Bool) -> ResponseValidator {
         ResponseValidator { accepts($0.headers) ? .valid : .invalid("the header fields are not the expected ones") }
-    }
-
-    private static func status(_ accepts: @escaping @Sendable (HTTPStatus) -> Bool) -> ResponseValidator {
-        ResponseValidator { response in
-            accepts(response.status) ? .valid : .failure(NetworkError(.unacceptableStatus))
-        }
     }
 
     /// Returns a validator that accepts the given media types, which may be ranges such as `image/*`, and responses
@@ -82,6 +88,17 @@ extension [ResponseValidator] {
     /// The default validators: a status of 200 to 299, and a media type that the request's `Accept` names, if there is
     /// an `Accept`.
     public static let standard: [ResponseValidator] = [.status(200..<300), .acceptedMediaType]
+}
+
+extension [ResponseValidator] {
+    /// The statuses that the validators accept: one set for each validator that checks the status.
+    var accepted: [AcceptedStatuses] { compactMap(\.accepted) }
+
+    /// Whether a validator rejects a response with a status, whatever its body is.
+    func reject(_ status: HTTPStatus) -> Bool {
+        for index in indices { if let accepted = self[index].accepted, !accepted.contains(status) { return true } }
+        return false
+    }
 }
 
 extension HTTPResponse {
@@ -111,11 +128,12 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// Validates the response: first checks whether it refuses the token, then runs the validators in order.
+    /// Validates the response: first checks whether it refuses the token, then runs the validators in order. If the
+    /// body is cut off, the call has rejected the status, and no validator gets a part of a body.
     ///
     /// - Throws: ``NetworkError``, or the error that a validator throws.
     func validated(by validators: [ResponseValidator]) throws {
-        guard !isRefusal else { throw NetworkError(.unacceptableStatus) }
+        guard !isRefusal, cutOff == nil else { throw NetworkError(.unacceptableStatus) }
         for validator in validators { try validator.validate(self) }
     }
 }

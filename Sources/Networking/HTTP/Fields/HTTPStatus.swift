@@ -33,6 +33,19 @@ public struct HTTPStatus: Hashable, Comparable, Sendable, ExpressibleByIntegerLi
     }
 }
 
+/// The statuses that a validator accepts.
+enum AcceptedStatuses: Hashable, Sendable {
+    case range(Range<Int>)
+    case set(Set<HTTPStatus>)
+
+    func contains(_ status: HTTPStatus) -> Bool {
+        switch self {
+        case .range(let codes): codes.contains(status.code)
+        case .set(let statuses): statuses.contains(status)
+        }
+    }
+}
+
 extension HTTPStatus: CustomStringConvertible {
     /// The code and its reason phrase: `404 Not Found`.
     public var description: String { reasonPhrase.isEmpty ? "\(code)" : "\(code) \(reasonPhrase)" }

@@ -15,6 +15,7 @@ public struct HTTPResponse: Sendable {
         var httpVersion: String?
         var source = HTTPResponse.Source.network
         var knownRefusal: Bool?
+        var cutOff: String?
     }
 
     private var parts: CopyOnWrite<Parts>
@@ -62,6 +63,13 @@ public struct HTTPResponse: Sendable {
     var knownRefusal: Bool? {
         get { parts.value.knownRefusal }
         set { parts.value.knownRefusal = newValue }
+    }
+
+    /// The reason why the body is not complete; nil if it is. Only a rejected response, and the response that belongs to
+    /// an error, may have an incomplete body.
+    var cutOff: String? {
+        get { parts.value.cutOff }
+        set { parts.value.cutOff = newValue }
     }
 
     /// The head of the response, with an empty body.
@@ -223,6 +231,7 @@ extension HTTPResponse {
             if case .data(let data) = known.content {
                 known.content = .data(status.beginning(of: data.prefix(max(limit, 0))))
             }
+            known.cutOff = error.cutOffReason
             throw error.completed(request: request, response: known)
         }
         return response
@@ -230,12 +239,9 @@ extension HTTPResponse {
 }
 
 extension HTTPStatus {
-    /// The maximum number of bytes that are kept from the body of a rejected response: 1 MiB, which is enough for the
-    /// text of an error.
-    static let refusedBodySize = 1 << 20
-
-    /// Returns the bytes to keep of a body that is too large: none if the status is a success, otherwise the beginning.
+    /// Returns the bytes that an error keeps of a body: none if the status is a success, otherwise at most 1 MiB, which
+    /// is enough for the text of an error.
     func beginning(of body: Data) -> Data {
-        isSuccessful ? Data() : Data(body.prefix(HTTPStatus.refusedBodySize))
+        isSuccessful ? Data() : Data(body.prefix(1 << 20))
     }
 }

@@ -108,16 +108,6 @@ public struct IncomingBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Returns the beginning of the body: at most `limit` bytes. If reading fails, returns the bytes before the error.
-    func beginning(upTo limit: Int) async -> Data {
-        var collected = Data()
-        var iterator = makeAsyncIterator()
-        while collected.count < limit, let chunk = try? await iterator.next() {
-            collected += chunk.prefix(limit - collected.count)
-        }
-        return collected
-    }
-
     /// Reads the whole body into memory.
     ///
     /// - Parameter limit: The maximum number of bytes. If the body is longer, the method throws

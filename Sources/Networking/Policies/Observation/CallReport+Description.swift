@@ -63,7 +63,7 @@ extension RequestAttempt {
         if let response {
             attributes["http.response.status_code"] = JSONValue(integer: response.status.code)
             attributes["network.protocol.version"] = response.httpVersion.map { .string($0) }
-            let isWhole = !((error as? NetworkError)?.isAboutBody ?? false)
+            let isWhole = !((error as? NetworkError)?.isAboutBody ?? false) && response.cutOff == nil
             if isWhole, case .data(let data) = response.content {
                 attributes["http.response.body.size"] = JSONValue(integer: data.count)
             }

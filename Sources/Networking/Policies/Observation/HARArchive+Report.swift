@@ -34,6 +34,7 @@ extension HARArchive {
     private static func comment(on attempt: RequestAttempt) -> String? {
         let words = [
             attempt.number > 1 ? "attempt \(attempt.number)" : nil, attempt.response?.source.note, attempt.lostBody,
+            attempt.response?.cutOff.map { "the body is cut off: \($0)" },
             attempt.decision?.description,
         ]
         let known = words.compactMap { $0 }
@@ -58,7 +59,8 @@ extension HARArchive {
 }
 
 extension RequestAttempt {
-    /// The reason why only the head of a response is available. Nil if the response is complete.
+    /// The reason why the body of a response is not available. Nil if the response is complete, or if its status is the
+    /// reason of the failure.
     fileprivate var lostBody: String? {
         guard response != nil, let error = error as? NetworkError, error.isAboutBody else { return nil }
         return error.kind.description

@@ -150,19 +150,18 @@ extension AccessTokenSupervisor {
         return refreshed == nil ? "there is a newer token" : "the token was refreshed"
     }
 
-    /// Returns whether a response refuses the token of its request. The response keeps the decision: see
-    /// ``HTTPResponse/isRefusal``. The closure does not retain the session.
-    var refusal: @Sendable (HTTPResponse) -> Bool {
+    /// How the session recognises a response that refuses the token of its request.
+    var refusal: RefusalRule {
         let (statuses, refuses, id) = (unauthorizedStatuses, refuses, ObjectIdentifier(self))
-        return { response in
-            guard response.source == .network, let ticket = response.request.parts.session,
-                ticket.token?.carriesToken == true, ticket.call?.supervisor == id
-            else { return false }
-            if statuses.contains(response.status) {
-                if !response.headers.challenges.contains(where: { $0.error == "insufficient_scope" }) { return true }
-            }
-            // Only a body in memory has ended.
-            guard let refuses, case .data = response.content else { return false }
+        @Sendable func carriesToken(_ response: HTTPResponse) -> Bool {
+            guard response.source == .network, let ticket = response.request.parts.session else { return false }
+            return ticket.token?.carriesToken == true && ticket.call?.supervisor == id
+        }
+        return RefusalRule { response in
+            guard statuses.contains(response.status), carriesToken(response) else { return false }
+            return !response.headers.challenges.contains { $0.error == "insufficient_scope" }
+        } body: { response in
+            guard let refuses, carriesToken(response) else { return false }
             return refuses(response)
         }
     }

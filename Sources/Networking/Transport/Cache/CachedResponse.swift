@@ -22,7 +22,8 @@ package struct CachedResponse: Sendable {
     /// Creates a stored response. Returns nil if the response must not be stored (RFC 9111 section 3). If the body is
     /// still being received, the stored body is empty at first, and a partial response is not stored.
     package init?(_ response: HTTPResponse, to request: CacheRequest, _ freshness: CacheFreshness) {
-        guard request.request.method == .get, !request.refusesStoring, CachedResponse.mayStore(response, freshness)
+        guard request.request.method == .get, !request.refusesStoring, response.cutOff == nil,
+            CachedResponse.mayStore(response, freshness)
         else { return nil }
         if case .file = response.content { return nil }
         let body = response.data

@@ -129,7 +129,7 @@ extension HTTPResponse {
     /// Returns the response. Its content is in memory if the caller asks for a content in memory.
     fileprivate func collected(for delivery: BodyDelivery) async throws -> HTTPResponse {
         guard case .buffered(let limit) = delivery, content.isPending(upTo: limit) else { return self }
-        return try await collected(upTo: limit)
+        return try await inMemory(upTo: limit)
     }
 }
 

@@ -220,7 +220,7 @@
             do throws(NetworkError) {
                 guard let head = try response.receive(line: headerLine) else { return headerLine.count }
                 if head.isExclusive { handle?.noteExclusiveConnection() }
-                transfer.receiveHead(head, timing: handle?.timing ?? HTTPResponse.Timing())
+                transfer.receiveHead(head, timing: handle?.timing ?? .init(), stop: { [weak self] in self?.cancel() })
                 return headerLine.count
             } catch {
                 failure = error

@@ -78,7 +78,7 @@ final class SharedTransfer: Sendable {
         do {
             var response = try await base.send(key.request, delivering: key.delivery)
             if case .buffered(let limit) = key.delivery, response.content.isPending(upTo: limit) {
-                response = try await response.collected(upTo: limit)
+                response = try await response.inMemory(upTo: limit)
             }
             response.decideRefusal()  // of a session that all callers share
             outcome = .success(response)

@@ -12,7 +12,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     let request: HTTPRequest
     /// Settled when the head, the body and the timing of the response are final.
     private let isAnswered = Settlement<Void>()
-    private let limit: Int?
+    @exclusivity(unchecked) private var limit: Int?
     private let pipe: BytePipe?
     @exclusivity(unchecked) private var head: ResponseHead?
     @exclusivity(unchecked) private var body = Data()
@@ -21,6 +21,12 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     @exclusivity(unchecked) private var timing = HTTPResponse.Timing()
     /// The meter that counts a body in memory. A streamed body is counted where it is read.
     @exclusivity(unchecked) private var meter: RequestProgress.Meter?
+    /// The timer of a body in memory that the call rejects; nil for any other body.
+    @exclusivity(unchecked) private var timer: RejectedBodyTimer?
+    /// The reason why the body is cut off, although its response is the outcome.
+    @exclusivity(unchecked) private var cutOff: String?
+    /// Whether the exchange has ended. From then on, the caller may read the variables.
+    @exclusivity(unchecked) private var isOver = false
 
     /// - Parameters:
     ///   - request: The request to send.
@@ -50,9 +56,11 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     private var answer: HTTPResponse {
         @inline(never) get {
             let content = pipe.map { HTTPResponse.Content.stream(IncomingBody($0, of: request)) } ?? .data(body)
-            return HTTPResponse(
+            var response = HTTPResponse(
                 head?.status ?? 0, headers: head?.headers ?? [], content: content, to: request, timing: timing,
                 httpVersion: head?.version)
+            if let cutOff { response.cutOff = cutOff }
+            return response
         }
     }
 
@@ -69,14 +77,34 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     }
 
     /// Receives a head. A head of status 1xx is ignored, because it precedes the final head.
-    func receiveHead(_ head: ResponseHead, timing: @autoclosure () -> HTTPResponse.Timing) {
-        guard !head.status.isInformational else { return }
+    ///
+    /// - Parameter stop: A closure that asks the engine to end the exchange. It may be called on any thread.
+    func receiveHead(
+        _ head: ResponseHead, timing: @autoclosure () -> HTTPResponse.Timing,
+        stop: @autoclosure () -> @Sendable () -> Void
+    ) {
+        guard !head.status.isInformational, !isOver else { return }
         self.head = head
         request.parts.transfer?.report(.head(head.status, head.headers))
-        guard pipe != nil else { return count(head) }
+        guard pipe != nil else {
+            count(head)
+            if let context = request.parts.transfer, context.rejects(head, to: request) {
+                self.timing = timing()
+                self.timing.total = nil
+                limitBody(of: head, in: context, stop())
+            }
+            return
+        }
         self.timing = timing()
         self.timing.total = nil  // the body has not been received yet
         isAnswered.settle(.success(()))
+    }
+
+    /// Applies the limits of ``RejectedBody``.
+    private func limitBody(of head: ResponseHead, in context: TransferContext, _ stop: @escaping @Sendable () -> Void) {
+        limit = limit.map { min($0, RejectedBody.maximumSize) }
+        guard timer == nil, head.mayHaveBody(for: request.method), head.headers[.contentLength] != "0" else { return }
+        timer = .start(on: context.clock) { _ in stop() }
     }
 
     private func count(_ head: ResponseHead) {
@@ -95,6 +123,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     ///
     /// - Returns: Whether the bytes were taken; `.abandoned` if they are no longer needed.
     func receive(_ bytes: UnsafeRawBufferPointer) -> BytePipe.WriteResult {
+        guard !isOver else { return .abandoned }
         guard let limit else {
             let result = pipe?.write(Data(bytes)) ?? .abandoned
             if result == .taken { received += bytes.count }
@@ -103,10 +132,11 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         received += bytes.count
         guard body.count + bytes.count <= limit else {
             body.append(contentsOf: bytes.prefix(limit - body.count))
-            fail(.responseTooLarge(limit: limit), with: head?.status.beginning(of: body) ?? Data())
+            fail(.responseTooLarge(limit: limit))
             return .abandoned
         }
         body.append(contentsOf: bytes)
+        timer?.noteBytes()
         meter?.noteReceived(bytes.count)
         return .taken
     }
@@ -115,6 +145,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     ///
     /// - Parameter httpVersion: The version of HTTP, if the engine knows it only when the exchange ends.
     func finish(timing: HTTPResponse.Timing, httpVersion: String? = nil) {
+        guard !isOver else { return }
         pipe?.finish()
         // The head of a streamed response has already been returned.
         if pipe == nil, let httpVersion { head?.version = httpVersion }
@@ -123,21 +154,42 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
                 NetworkError(
                     .connectionLostBeforeHead, reason: "the connection ended before the end of the response head"))
         }
+        isOver = true
         guard pipe == nil else { return }
+        timer?.end()
         self.timing = timing
         isAnswered.settle(.success(()))
     }
 
-    /// Ends the exchange with an error.
-    ///
-    /// - Parameter body: The part of the response's body to store in the error.
-    func fail(_ error: NetworkError, with body: Data = Data()) {
-        let response = head.map {
-            HTTPResponse($0.status, headers: $0.headers, content: .data(body), to: request, httpVersion: $0.version)
+    /// Ends the exchange with an error, which contains what has arrived of the body of a response that is no success.
+    /// If the call rejects the response because of its status, the response with what has arrived is the outcome.
+    func fail(_ error: NetworkError) {
+        guard !isOver else { return }
+        isOver = true
+        let response = head.map { head in
+            var response = HTTPResponse(
+                head.status, headers: head.headers, content: .data(head.status.beginning(of: body)), to: request,
+                httpVersion: head.version)
+            response.cutOff = error.cutOffReason
+            return response
         }
         let error = error.completed(request: request, response: response)
-        pipe?.finish(.failure(error))
-        isAnswered.settle(.failure(error))
+        cutOff = response.flatMap { reasonToKeep($0, after: error) }
+        timer?.end()
+        if cutOff != nil {
+            body = Data(body.prefix(RejectedBody.maximumSize))
+            isAnswered.settle(.success(()))
+        } else {
+            pipe?.finish(.failure(error))
+            isAnswered.settle(.failure(error))
+        }
+    }
+
+    /// Returns the reason why the body is cut off, if the call rejects the response because of its status. Nil if the
+    /// error is the outcome. The reader of a streamed body gets the error.
+    private func reasonToKeep(_ response: HTTPResponse, after error: NetworkError) -> String? {
+        guard pipe == nil, let context = request.parts.transfer, context.rejects(response) else { return nil }
+        return timer?.reason ?? (error.isLossOfBody ? error.cutOffReason : nil)
     }
 }
 
@@ -175,62 +227,5 @@ struct RunningCount: Sendable {
     mutating func drain(_ whenNone: @escaping @Sendable () -> Void) -> Bool {
         self.whenNone.append(whenNone)
         return count == 0
-    }
-}
-
-/// The status line and the header fields of a response.
-package struct ResponseHead: Sendable {
-    package let status: HTTPStatus
-    package let headers: HTTPHeaders
-    /// The version of HTTP, such as `1.1` or `2`; nil if the engine does not report it.
-    package var version: String?
-
-    /// Whether the connection of the response serves one request at a time (HTTP/1.x).
-    var isExclusive: Bool { version?.hasPrefix("1.") ?? false }
-
-    /// Returns the number of bytes of the body as transferred, before it is decoded (RFC 9112 section 6.3). Returns nil
-    /// if the head does not contain this number, or if the response has no body.
-    ///
-    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/malformedResponse`` if the head contains different
-    ///   lengths, or a length that is not a number.
-    package func bodyLength(for method: HTTPMethod) throws(NetworkError) -> Int64? {
-        let hasNoBody = method == .head || status.isInformational || status == .noContent || status == .notModified
-        guard !hasNoBody, !headers.hasTransferCoding else { return nil }
-        guard let text = headers[.contentLength] else { return nil }
-        if let length = ResponseHead.number(text[...]) { return length }
-        // Several equal values count as one value. They may be in several fields or in one field, because
-        // intermediaries join fields (RFC 9110 section 8.6).
-        let values = text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
-            Substring($0).trimmingBlanks()
-        }
-        for value in values where ResponseHead.number(value) == nil {
-            throw ResponseHead.malformed("Content-Length: expected a number, found \"\(value.prefix(40))\"")
-        }
-        let numbers = Set(values.compactMap(ResponseHead.number))
-        guard numbers.count == 1 else {
-            throw ResponseHead.malformed("Content-Length: expected one value, found \(text.prefix(40))")
-        }
-        return numbers.first
-    }
-
-    private static func number(_ text: Substring) -> Int64? { HTTPGrammar.number(text) }
-
-    private static func malformed(_ reason: String) -> NetworkError { NetworkError(.malformedResponse, reason: reason) }
-}
-
-extension HTTPHeaders {
-    /// Whether a transfer coding determines where the body ends. Then `Content-Length` is ignored (RFC 9112 section
-    /// 6.1).
-    var hasTransferCoding: Bool {
-        contains(.transferEncoding) && self[.transferEncoding]?.lowercased() != "identity"
-    }
-}
-
-extension Substring {
-    /// Returns the text without spaces and tabs at either end.
-    func trimmingBlanks() -> Substring {
-        let start = utf8.drop(while: HTTPGrammar.isBlank)
-        guard let last = start.lastIndex(where: { !HTTPGrammar.isBlank($0) }) else { return Substring(start.prefix(0)) }
-        return Substring(start[...last])
     }
 }

@@ -13,20 +13,23 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
     let pause: PauseGate?
     /// Whether the body of the response is written into a file.
     let isDownload: Bool
-    /// Whether the session of the call considers a response a refusal of its token.
-    private let refuses: (@Sendable (HTTPResponse) -> Bool)?
+    /// How the session of the call recognises a refusal of its token; nil if the call has no session.
+    private let refusal: RefusalRule?
+    /// What the call decides about a response from its status alone; nil if it accepts every status.
+    let rules: (any StatusRules)?
     private let held: Locked<(any TransferAdmission)?>
 
     init(
         events: (@Sendable (RequestSignal) -> Void)? = nil, meter: RequestProgress.Meter? = nil,
         pause: PauseGate? = nil, isDownload: Bool = false, admission: (any TransferAdmission)? = nil,
-        refuses: (@Sendable (HTTPResponse) -> Bool)? = nil
+        refusal: RefusalRule? = nil, rules: (any StatusRules)? = nil
     ) {
         self.events = events
         self.meter = meter
         self.pause = pause
         self.isDownload = isDownload
-        self.refuses = refuses
+        self.refusal = refusal
+        self.rules = rules
         held = Locked(admission)
     }
 
@@ -47,13 +50,23 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
     /// Reports an event of the transfer.
     func report(_ signal: @autoclosure () -> RequestSignal) { events?(signal()) }
 
-    /// Returns whether the session of the call considers a response a refusal of its token.
-    func isRefusal(_ response: HTTPResponse) -> Bool { refuses?(response) ?? false }
+    /// Returns whether the head of a response refuses the token of the call's session.
+    func isRefusal(headOf response: HTTPResponse) -> Bool { refusal?.head(response) ?? false }
 
-    /// Returns the context of a transfer that continues after this call: it takes over the permits, and its responses
-    /// are refusals if they are refusals of the call. `request` is the request of the call.
+    /// Returns whether a response refuses the token of the call's session. A body is asked only if it is whole and in
+    /// memory.
+    func isRefusal(_ response: HTTPResponse) -> Bool {
+        guard let refusal else { return false }
+        if refusal.head(response) { return true }
+        guard response.cutOff == nil, case .data = response.content else { return false }
+        return refusal.body(response)
+    }
+
+    /// Returns the context of a transfer that continues after this call: it takes over the permits, and it rejects the
+    /// responses that the call rejects. `request` is the request of the call.
     func continued(for request: HTTPRequest) -> TransferContext {
-        TransferContext(admission: admission?.handOver(), refuses: { $0.inCall(of: request).isRefusal })
+        TransferContext(
+            admission: admission?.handOver(), refusal: refusal?.asked(about: { $0.inCall(of: request) }), rules: rules)
     }
 }
 
@@ -68,13 +81,17 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// Whether the session of the call considers the response a refusal of its token. The session decides once; the
-    /// response keeps the decision. False for a response that does not belong to a call.
+    /// Whether the response refuses the token of the call's session. The session decides once; the response keeps the
+    /// decision. False for a response that does not belong to a call.
     var isRefusal: Bool { knownRefusal ?? request.parts.transfer?.isRefusal(self) ?? false }
 
-    /// Keeps the decision of its session.
+    /// Keeps the decision of its session. The body of a stream may still refuse the token, so that only its head is
+    /// decided.
     mutating func decideRefusal() {
-        if knownRefusal == nil { knownRefusal = isRefusal }
+        guard knownRefusal == nil else { return }
+        let decision = isRefusal
+        if case .stream = content, !decision { return }
+        knownRefusal = decision
     }
 
     /// Returns the response as a response to a request of the call of another request.
@@ -82,6 +99,19 @@ extension HTTPResponse {
         var response = self
         response.request = response.request.inCall(of: request)
         return response
+    }
+}
+
+/// How a session recognises a response that refuses its token. The closures do not retain the session.
+struct RefusalRule: Sendable {
+    /// Whether the head of a response refuses the token. The answer is known as soon as the head has arrived.
+    let head: @Sendable (HTTPResponse) -> Bool
+    /// Whether the body of a response refuses the token, although its head does not.
+    let body: @Sendable (HTTPResponse) -> Bool
+
+    /// Returns a rule that is asked about the results of `change`.
+    func asked(about change: @escaping @Sendable (HTTPResponse) -> HTTPResponse) -> RefusalRule {
+        RefusalRule(head: { head(change($0)) }, body: { body(change($0)) })
     }
 }
 

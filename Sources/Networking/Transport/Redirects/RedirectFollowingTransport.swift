@@ -14,7 +14,10 @@ struct RedirectFollowingTransport: Transport {
     /// - Throws: The errors of the base transport, ``NetworkError/Kind/tooManyRedirects``,
     ///   ``NetworkError/Kind/redirectRefused``.
     func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
-        let response = try await base.send(request, delivering: delivery)
+        let response: HTTPResponse
+        do { response = try await base.send(request, delivering: delivery) } catch {
+            response = try received(before: error, for: request)
+        }
         guard let next = try next(after: response, hops: 0) else { return response }
         return try await follow(next, from: response, delivery)
     }
@@ -26,7 +29,10 @@ struct RedirectFollowingTransport: Transport {
         var redirects = [redirect.withoutStream]
         do {
             while true {
-                let response = try await base.send(request, delivering: delivery)
+                let response: HTTPResponse
+                do { response = try await base.send(request, delivering: delivery) } catch {
+                    response = try received(before: error, for: request)
+                }
                 guard let next = try next(after: response, hops: redirects.count) else {
                     return response.reached(by: redirects)
                 }
@@ -36,6 +42,21 @@ struct RedirectFollowingTransport: Transport {
         } catch {
             throw failed(error, after: redirects)
         }
+    }
+
+    /// Returns the response whose body the error has cut off, if the status of the response decides: it is a redirect
+    /// that is followed, or the call rejects it. (If the call rejects it, an engine of the library returns the response
+    /// itself.)
+    ///
+    /// - Throws: The error, if it decides; ``NetworkError/Kind/redirectRefused``.
+    @inline(never)
+    private func received(before error: any Error, for request: HTTPRequest) throws -> HTTPResponse {
+        guard let known = error as? NetworkError, known.isLossOfBody, let response = known.response else { throw error }
+        let context = request.parts.transfer
+        if context?.rejects(response) != true {
+            guard case .follow = policy, try Redirect.request(after: response) != nil else { throw error }
+        }
+        return response.cutOff(by: known, keeping: context?.maximumRejectedSize ?? RejectedBody.maximumSize)
     }
 
     @inline(never)

@@ -49,7 +49,12 @@ extension RunningTask {
     func receiveHead(_ head: ResponseHead) {
         noteActivity()
         lock.withLock { firstByte = firstByte ?? start.duration(to: .now) }
-        transfer.receiveHead(head, timing: timing)
+        transfer.receiveHead(head, timing: timing, stop: { [weak self] in self?.endRejectedBody() })
+    }
+
+    /// Ends the exchange, because a limit of a rejected body has passed. May be called on any thread.
+    private func endRejectedBody() {
+        queue.async { [self] in fail(NetworkError(.cancelled)) }
     }
 
     /// Passes bytes of the body to the transfer. While the reader's buffer is full, the task is suspended on platforms

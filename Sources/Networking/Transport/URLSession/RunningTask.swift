@@ -168,6 +168,10 @@ extension RunningTask {
 
     private func endIfIdle(since activity: SessionActivity) {
         guard lock.withLock({ self.activity == activity }) else { return checkIdleTime() }
+        // Foundation on Linux does not report every head before the end of the task.
+        if !transfer.hasHead, let response = lock.withLock({ task })?.response as? HTTPURLResponse {
+            receiveHead(response.head)
+        }
         transfer.fail(.idleTimedOut(after: activity.limit))
         cancel()
     }

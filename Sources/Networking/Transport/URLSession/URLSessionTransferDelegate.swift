@@ -68,8 +68,10 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
     ) {
         if let response = response as? HTTPURLResponse, let running = running(dataTask) {
             let head = response.head
-            running.receiveHead(head)
-            do throws(NetworkError) { _ = try head.bodyLength(for: running.transfer.request.method) } catch {
+            do throws(NetworkError) {
+                _ = try head.bodyLength(for: running.transfer.request.method)
+                running.receiveHead(head)
+            } catch {
                 running.transfer.fail(error)
                 dataTask.cancel()
             }

@@ -1,0 +1,139 @@
+import Foundation
+
+/// What a call decides about a response from its status alone.
+///
+/// If the call rejects the status, the status is the outcome of the attempt, whatever happens to the body. Nobody needs
+/// the body except for the text of the error, so it is read only within the limits of ``RejectedBody``.
+protocol StatusRules: Sendable {
+    /// The statuses that the validators of the call accept: one set for each validator that checks the status.
+    var accepted: [AcceptedStatuses] { get }
+    /// The maximum number of bytes of a response in memory.
+    var maximumSize: Int { get }
+    /// The clock of the call's client.
+    var clock: NetworkClock { get }
+
+    /// Whether a validator of the call rejects a status.
+    func reject(_ status: HTTPStatus) -> Bool
+}
+
+/// The limits of the body of a rejected response.
+enum RejectedBody {
+    /// The maximum number of bytes: 1 MiB, which is enough for the text of an error.
+    static let maximumSize = 1 << 20
+    /// The maximum time without a byte.
+    static let idle = Duration.seconds(5)
+    /// The maximum time from the head to the end of the body.
+    static let total = Duration.seconds(30)
+}
+
+extension TransferContext {
+    /// Returns whether the call rejects a response because of its status: its session considers the response a refusal
+    /// of its token, or a validator does not accept the status.
+    func rejects(_ response: HTTPResponse) -> Bool {
+        rules?.reject(response.status) ?? false || isRefusal(headOf: response)
+    }
+
+    /// Returns whether the limits of a rejected body apply to the body after a head. The session is not asked about a
+    /// success, because every call would have to create a response for the question.
+    func rejects(_ head: ResponseHead, to request: HTTPRequest) -> Bool {
+        if rules?.reject(head.status) ?? false { return true }
+        return !head.status.isSuccessful
+            && isRefusal(headOf: HTTPResponse(head.status, headers: head.headers, to: request))
+    }
+
+    /// The clock that measures the limits of a rejected body.
+    var clock: NetworkClock { rules?.clock ?? .continuous }
+
+    /// The maximum number of bytes of a rejected body in memory.
+    var maximumRejectedSize: Int { min(RejectedBody.maximumSize, max(rules?.maximumSize ?? .max, 0)) }
+}
+
+extension IncomingBody {
+    /// Reads the body of a rejected response within the limits of ``RejectedBody``.
+    ///
+    /// - Parameter limit: The maximum number of bytes.
+    /// - Returns: The bytes that have arrived, and the reason why the body is cut off; nil if it is complete.
+    func rejected(upTo limit: Int, on clock: NetworkClock) async -> (bytes: Data, cutOff: String?) {
+        let received = Locked(Data())
+        let end = Settlement<String?>()
+        let timer = RejectedBodyTimer.start(on: clock) { end.settle(.success($0)) }
+        // A task of its own, because a body of an app's transport may not notice that its reader stops waiting.
+        let reading = Task {
+            do {
+                for try await chunk in unmapped {
+                    timer.noteBytes()
+                    let isTooLong = received.withLock { bytes in
+                        let room = limit - bytes.count
+                        bytes.append(chunk.prefix(room))
+                        return chunk.count > room
+                    }
+                    if isTooLong { throw NetworkError.responseTooLarge(limit: limit) }
+                }
+                end.settle(.success(nil))
+            } catch { end.settle(.success(NetworkError.wrapping(error).cutOffReason)) }
+        }
+        defer {
+            timer.end()
+            reading.cancel()
+        }
+        // If the call ends meanwhile, its end is its outcome, and the body does not matter.
+        let reason = (try? await end.value()) ?? nil
+        return (received.withLock { $0 }, reason)
+    }
+}
+
+extension HTTPResponse {
+    /// Returns the response with its body in memory. If the call rejects the response because of its status, the body is
+    /// read within the limits of ``RejectedBody``.
+    ///
+    /// - Parameter limit: The maximum number of bytes of any other body.
+    /// - Throws: The errors of ``collected(upTo:)``, unless the call rejects the response.
+    func inMemory(upTo limit: Int) async throws -> HTTPResponse {
+        guard let context = request.parts.transfer, context.rejects(self) else {
+            return try await collected(upTo: limit)
+        }
+        return await readingRejectedBody(in: context)
+    }
+
+    /// Returns the response with its body in memory, which is read within the limits of ``RejectedBody``.
+    func readingRejectedBody(in context: TransferContext) async -> HTTPResponse {
+        let limit = context.maximumRejectedSize
+        guard content.isPending(upTo: limit), let body = try? content.stream else { return self }
+        let (bytes, reason) = await body.rejected(upTo: limit, on: context.clock)
+        var response = self
+        response.content = .data(bytes)
+        response.cutOff = reason
+        return response
+    }
+
+    /// Returns the response with the part of its body that has arrived, and the reason why the rest is missing.
+    func cutOff(by error: NetworkError, keeping limit: Int) -> HTTPResponse {
+        var response = withoutStream
+        response.content = .data(Data(response.data.prefix(limit)))
+        response.cutOff = error.cutOffReason
+        return response
+    }
+}
+
+extension NetworkError {
+    /// Whether the failure concerns only the body of a response whose head has arrived.
+    var isLossOfBody: Bool { response != nil && NetworkError.lossesOfBody.contains(kind) }
+
+    private static let lossesOfBody: Set<Kind> = [
+        .connectionLostAfterHead, .truncatedBody, .malformedResponse, .undecodableContent, .responseTooLarge,
+        .idleTimedOut, .unknown,
+    ]
+
+    /// The reason why a body is cut off, as a text.
+    var cutOffReason: String { reason ?? kind.explanation }
+
+    /// Returns the error for a rejected response. If the body of the response is cut off, the reason of the error says
+    /// so: `404 Not Found; its body was cut off after 12 bytes: no byte for 5 s`.
+    static func noting(cutOffOf response: HTTPResponse, in error: any Error) -> any Error {
+        guard var known = error as? NetworkError, let reason = response.cutOff else { return error }
+        let count = response.data.count
+        let size = count == 1 ? "1 byte" : "\(count) bytes"
+        known.reason = "\(known.reason ?? response.status.description); its body was cut off after \(size): \(reason)"
+        return known
+    }
+}

@@ -1,0 +1,60 @@
+/// The status line and the header fields of a response.
+package struct ResponseHead: Sendable {
+    package let status: HTTPStatus
+    package let headers: HTTPHeaders
+    /// The version of HTTP, such as `1.1` or `2`; nil if the engine does not report it.
+    package var version: String?
+
+    /// Whether the connection of the response serves one request at a time (HTTP/1.x).
+    var isExclusive: Bool { version?.hasPrefix("1.") ?? false }
+
+    /// Returns the number of bytes of the body as transferred, before it is decoded (RFC 9112 section 6.3). Returns nil
+    /// if the head does not contain this number, or if the response has no body.
+    ///
+    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/malformedResponse`` if the head contains different
+    ///   lengths, or a length that is not a number.
+    package func bodyLength(for method: HTTPMethod) throws(NetworkError) -> Int64? {
+        guard mayHaveBody(for: method), !headers.hasTransferCoding else { return nil }
+        guard let text = headers[.contentLength] else { return nil }
+        if let length = ResponseHead.number(text[...]) { return length }
+        // Several equal values count as one value. They may be in several fields or in one field, because
+        // intermediaries join fields (RFC 9110 section 8.6).
+        let values = text.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false).map {
+            Substring($0).trimmingBlanks()
+        }
+        for value in values where ResponseHead.number(value) == nil {
+            throw ResponseHead.malformed("Content-Length: expected a number, found \"\(value.prefix(40))\"")
+        }
+        let numbers = Set(values.compactMap(ResponseHead.number))
+        guard numbers.count == 1 else {
+            throw ResponseHead.malformed("Content-Length: expected one value, found \(text.prefix(40))")
+        }
+        return numbers.first
+    }
+
+    /// Whether a response with this head may have a body.
+    func mayHaveBody(for method: HTTPMethod) -> Bool {
+        !(method == .head || status.isInformational || status == .noContent || status == .notModified)
+    }
+
+    private static func number(_ text: Substring) -> Int64? { HTTPGrammar.number(text) }
+
+    private static func malformed(_ reason: String) -> NetworkError { NetworkError(.malformedResponse, reason: reason) }
+}
+
+extension HTTPHeaders {
+    /// Whether a transfer coding determines where the body ends. Then `Content-Length` is ignored (RFC 9112 section
+    /// 6.1).
+    var hasTransferCoding: Bool {
+        contains(.transferEncoding) && self[.transferEncoding]?.lowercased() != "identity"
+    }
+}
+
+extension Substring {
+    /// Returns the text without spaces and tabs at either end.
+    func trimmingBlanks() -> Substring {
+        let start = utf8.drop(while: HTTPGrammar.isBlank)
+        guard let last = start.lastIndex(where: { !HTTPGrammar.isBlank($0) }) else { return Substring(start.prefix(0)) }
+        return Substring(start[...last])
+    }
+}
