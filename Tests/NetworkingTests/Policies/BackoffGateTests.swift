@@ -151,7 +151,7 @@ struct BackoffGateTests {
         let origin = try #require(request.origin)
         for seconds in [4, 2, 900] {
             let answer = HTTPResponse(.serviceUnavailable, headers: [.retryAfter: "\(seconds)"], to: request)
-            gate.leave(AdmissionPermit(), .responded(answer))
+            gate.heard(AdmissionPermit(), answer)
         }
         #expect(gate.wait(for: origin) == .seconds(10))
         #expect(gate.tryEnter(request, for: UserEndpoint.open) == nil)

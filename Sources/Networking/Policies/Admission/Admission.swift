@@ -105,51 +105,117 @@ package struct Admitted: ~Copyable, Sendable {
 
     deinit {
         // Does nothing after `end(_:)`: the permits have been returned.
+        guard slots.isHeld else { return }
         slots.end(.failed(NetworkError(.cancelled, reason: "the permits of the attempt were dropped")))
     }
 
-    /// The permits of an attempt, which are returned once.
+    /// The permits of an attempt. Each policy hears the head of the response at most once, and then gets its permit back
+    /// once.
     fileprivate final class Slots: TransferAdmission {
-        private typealias Holding = (policies: [any AdmissionPolicy], permits: [AdmissionPermit?])
+        /// What the policies have heard of the response.
+        private enum Head {
+            case unknown
+            /// A thread tells the policies. If the attempt ends meanwhile, this thread returns the permits afterwards.
+            case told(ending: AdmissionPermit.Outcome?)
+            case known
+        }
+
+        private struct Holding {
+            var policies: [any AdmissionPolicy] = []
+            var permits: [AdmissionPermit?] = []
+            var head = Head.unknown
+            /// The owner who may return the permits: 0 is the call, and later numbers are transfers that have taken the
+            /// permits over. Nil if nobody may, because the attempt has ended.
+            var owner: Int? = 0
+
+            func isHeld(by owner: Int) -> Bool { self.owner == owner && !policies.isEmpty }
+        }
 
         /// Empty after the permits have been returned, because a stored response may retain its request's permits.
         private let holding: Locked<Holding>
 
         init(_ policies: [any AdmissionPolicy], _ permits: [AdmissionPermit?]) {
-            holding = Locked((policies, permits))
+            holding = Locked(Holding(policies: policies, permits: permits))
         }
 
-        package var isHeld: Bool { holding.withLock { !$0.policies.isEmpty } }
+        package var isHeld: Bool { isHeld(by: 0) }
 
-        /// - Parameter outcome: Computed only if the permits have not been returned yet.
-        func end(_ outcome: @autoclosure () -> AdmissionPermit.Outcome) {
-            var held = take()
-            if !held.policies.isEmpty { held.policies.leave(&held.permits, outcome()) }
-        }
+        func isHeld(by owner: Int) -> Bool { holding.withLock { $0.isHeld(by: owner) } }
 
-        func end(after outcome: Result<HTTPResponse, any Error>?) {
-            switch outcome {
-            case .success(let response): end(.after(response))
-            case .failure(let error): end(.failed(error))
-            case nil: end(.notSent)
-            }
-        }
-
-        func handOver() -> (any TransferAdmission)? {
-            let moved = take()
-            return moved.policies.isEmpty ? nil : Slots(moved.policies, moved.permits)
-        }
-
-        private func take() -> Holding {
-            holding.withLock { holding in
-                defer { holding = ([], []) }
+        func end(_ outcome: AdmissionPermit.Outcome, by owner: Int = 0) {
+            let ended: Holding? = holding.withLock { holding in
+                guard holding.isHeld(by: owner) else { return nil }
+                if case .told = holding.head {
+                    (holding.head, holding.owner) = (.told(ending: outcome), nil)
+                    return nil
+                }
+                defer { holding = Holding() }
                 return holding
             }
+            guard var ended else { return }
+            if case .unknown = ended.head, let response = outcome.response {
+                ended.policies.hear(ended.permits, response.head)  // the transport has reported no head
+            }
+            ended.policies.leave(&ended.permits, outcome)
+        }
+
+        func end(after outcome: Result<HTTPResponse, any Error>?) { end(.after(outcome)) }
+
+        func hear(_ head: () -> HTTPResponse) {
+            let told: Holding? = holding.withLock { holding in
+                guard case .unknown = holding.head, !holding.policies.isEmpty else { return nil }
+                holding.head = .told(ending: nil)
+                return holding
+            }
+            guard let told else { return }
+            told.policies.hear(told.permits, head())
+            let ended: (Holding, AdmissionPermit.Outcome)? = holding.withLock { holding in
+                guard case .told(let outcome?) = holding.head else {
+                    holding.head = .known
+                    return nil
+                }
+                defer { holding = Holding() }
+                return (holding, outcome)
+            }
+            if case (var ended, let outcome)? = ended { ended.policies.leave(&ended.permits, outcome) }
+        }
+
+        func handOver() -> (any TransferAdmission)? { handOver(from: 0) }
+
+        func handOver(from owner: Int) -> (any TransferAdmission)? {
+            let isMoved = holding.withLock { holding in
+                guard holding.isHeld(by: owner) else { return false }
+                holding.owner = owner + 1
+                return true
+            }
+            return isMoved ? MovedSlots(slots: self, owner: owner + 1) : nil
         }
 
         deinit {
             guard var held = holding.whileSoleOwner({ $0.policies.isEmpty ? nil : $0 }) else { return }
             held.policies.leave(&held.permits, .notSent)
+        }
+    }
+
+    /// Permits that a transfer has taken over from a call.
+    private final class MovedSlots: TransferAdmission {
+        private let slots: Slots
+        private let owner: Int
+
+        init(slots: Slots, owner: Int) {
+            (self.slots, self.owner) = (slots, owner)
+        }
+
+        package var isHeld: Bool { slots.isHeld(by: owner) }
+
+        func hear(_ head: () -> HTTPResponse) { slots.hear(head) }
+
+        func end(after outcome: Result<HTTPResponse, any Error>?) { slots.end(.after(outcome), by: owner) }
+
+        func handOver() -> (any TransferAdmission)? { slots.handOver(from: owner) }
+
+        deinit {
+            slots.end(.notSent, by: owner)
         }
     }
 }
@@ -164,9 +230,25 @@ extension AdmissionPermit.Outcome {
         case nil: .notSent  // a stored response says nothing about the server, the token or the load
         }
     }
+
+    /// Returns the outcome of a transfer; nil means that no request was sent for the permits.
+    fileprivate static func after(_ outcome: Result<HTTPResponse, any Error>?) -> AdmissionPermit.Outcome {
+        switch outcome {
+        case .success(let response): .after(response)
+        case .failure(let error): .failed(error)
+        case nil: .notSent
+        }
+    }
 }
 
 extension [any AdmissionPolicy] {
+    /// Tells each policy the head of the response, in the order in which the permits are returned.
+    fileprivate func hear(_ permits: [AdmissionPermit?], _ head: HTTPResponse) {
+        for index in permits.indices.reversed() {
+            if let permit = permits[index] { self[index].heard(permit, head) }
+        }
+    }
+
     /// Returns every permit to its policy, in the opposite order of entry.
     fileprivate func leave(_ permits: inout [AdmissionPermit?], _ outcome: AdmissionPermit.Outcome) {
         for index in permits.indices.reversed() {

@@ -57,11 +57,12 @@ extension AdmissionPermit.Outcome {
 /// entered; it holds no other permits. A call with the rule ``ResponseCache/Rule/only`` sends nothing and needs no
 /// permit.
 ///
-/// The pipeline returns each permit exactly once with ``leave(_:_:)``, in the opposite order, as soon as the response
-/// is received and before it is validated. For a download to a file, the pipeline returns the permit when the file is
-/// complete. If a stale stored response replaces an error, the policies receive the error.
+/// When the head of the response arrives from the server, each policy hears it in ``heard(_:_:)``, before the body.
+/// Then the pipeline returns each permit exactly once with ``leave(_:_:)``, as soon as the response is received and
+/// before it is validated. For a download to a file, the pipeline returns the permit when the file is complete. Both
+/// happen in the opposite order of entry. If a stale stored response replaces an error, the policies receive the error.
 ///
-/// `tryEnter` and `enter` run in the task of the call. All three methods are called on any thread, several at a time.
+/// `tryEnter` and `enter` run in the task of the call. All methods are called on any thread, several at a time.
 ///
 /// ## What it may do
 ///
@@ -103,8 +104,22 @@ public protocol AdmissionPolicy: ResetParticipant {
     ///
     /// - Throws: The reason why the request must not be sent at all.
     func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit
+    /// Receives the head of the response, whose body has not arrived yet. Decide here what must not wait for the body,
+    /// such as whether further requests are sent: a body may take minutes. Default: does nothing.
+    ///
+    /// The method is called at most once for each permit, and never after ``leave(_:_:)`` has begun. It is called for the
+    /// last response of the attempt, after redirects, also if the response is a 304 or if a stored response replaces it.
+    /// It is not called if no head arrives, for a stored response, and for a call that shares the transfer of another
+    /// call. If a transport does not report heads, it is called before ``leave(_:_:)``. It must not block: it may run on
+    /// the thread that receives all responses.
+    func heard(_ permit: AdmissionPermit, _ head: HTTPResponse)
     /// Receives a permit back. The method is called once for each permit.
     func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome)
+}
+
+extension AdmissionPolicy {
+    /// Does nothing.
+    public func heard(_ permit: AdmissionPermit, _ head: HTTPResponse) {}
 }
 
 /// A policy of the library, whose position in the order of the policies is fixed.

@@ -55,9 +55,8 @@ public final class BackoffGate: StagedAdmissionPolicy {
     }
 
     /// Closes the gate if the host requests a pause.
-    public func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
-        guard let response = outcome.response, let origin = response.request.origin,
-            let asked = timeAsked(by: response), min(asked, longest) > .zero
+    public func heard(_ permit: AdmissionPermit, _ head: HTTPResponse) {
+        guard let origin = head.request.origin, let asked = timeAsked(by: head), min(asked, longest) > .zero
         else { return }
         let now = clock.now()
         let wait = closed.withLock { closed in
@@ -66,6 +65,9 @@ public final class BackoffGate: StagedAdmissionPolicy {
         }
         if let wait { events.publish(.gateClosed(origin, for: wait)) }
     }
+
+    /// Does nothing: the head of the response has decided.
+    public func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
 
     /// The number of origins in the table.
     var knownOrigins: Int { closed.withLock { $0.count } }

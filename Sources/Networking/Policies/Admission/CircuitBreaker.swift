@@ -40,7 +40,8 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
     /// The context of a permit. Only probes, and calls that are admitted after the circuit has opened once, have a
     /// context.
     private struct Admission: Sendable {
-        let isProbe: Bool
+        /// Whether the outcome of a probe is still open; nil for a call that is no probe.
+        let probe: Locked<Bool>?
         /// The number of times that the circuit had opened when the call was admitted.
         let openings: Int
     }
@@ -104,7 +105,7 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
     /// allocation.
     private func permit(for origin: HTTPOrigin, isProbe: Bool = false, openings: Int) -> AdmissionPermit {
         guard isProbe || openings > 0 else { return AdmissionPermit(for: origin) }
-        return AdmissionPermit(for: origin, context: Admission(isProbe: isProbe, openings: openings))
+        return AdmissionPermit(for: origin, context: Admission(probe: isProbe ? Locked(true) : nil, openings: openings))
     }
 
     /// Never waits: it returns a permit or throws an error.
@@ -112,16 +113,29 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         try tryEnter(request, for: endpoint) ?? AdmissionPermit()
     }
 
-    /// Counts the outcome of the request. If the host redirected the request to another origin, the redirect counts as
-    /// a success of the host, and the outcome counts for the other origin.
+    /// Counts the outcome of a probe, so that a slow body does not refuse other requests.
+    public func heard(_ permit: AdmissionPermit, _ head: HTTPResponse) {
+        guard let origin = permit.origin, let probe = (permit.context as? Admission)?.probe, probe.take() else {
+            return
+        }
+        let outcome = head.request.origin == origin ? CircuitMachine.Outcome(head.status) : .success
+        let now = clock.now()
+        change(origin, at: now) { $0.leave(outcome, wasProbe: true, admitted: nil, at: now) }
+    }
+
+    /// Counts the outcome of the request, unless the head of a probe has decided. If the host redirected the request to
+    /// another origin, the redirect counts as a success of the host, and the outcome counts for the other origin.
     public func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         guard let origin = permit.origin else { return }
-        let admission = permit.context as? Admission ?? Admission(isProbe: false, openings: 0)
+        let admission = permit.context as? Admission
         let now = clock.now()
         let (known, target) = outcome.aboutHost
         let other = target == origin ? nil : target
         let own = other == nil ? known : .success
-        change(origin, at: now) { $0.leave(own, wasProbe: admission.isProbe, admitted: admission.openings, at: now) }
+        if admission?.probe?.take() ?? true {
+            let isProbe = admission?.probe != nil
+            change(origin, at: now) { $0.leave(own, wasProbe: isProbe, admitted: admission?.openings ?? 0, at: now) }
+        }
         if let other { change(other, at: now) { $0.leave(known, wasProbe: false, admitted: nil, at: now) } }
     }
 
@@ -141,6 +155,16 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         }
         if isChanged { events.deliver() }
         return result
+    }
+}
+
+extension Locked<Bool> {
+    /// Sets the value to false, and returns the earlier value.
+    fileprivate func take() -> Bool {
+        withLock { value in
+            defer { value = false }
+            return value
+        }
     }
 }
 

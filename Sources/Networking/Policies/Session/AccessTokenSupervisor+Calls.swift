@@ -113,18 +113,31 @@ extension AccessTokenSupervisor {
 
 // What follows from the responses to authorized requests.
 extension AccessTokenSupervisor {
-    /// Receives the response to a request. If the response refuses the token, and no other error handler can decide
-    /// before the handler of the session, a refresh begins. The gate calls this method before the permit is released.
+    /// Receives the head of the response to a request. If the head refuses the token, and no other error handler can
+    /// decide before the handler of the session, a refresh begins.
+    func hear(headOf response: HTTPResponse) {
+        guard response.request.parts.transfer?.isRefusal(headOf: response) == true else { return }
+        hear(refusal: response)
+    }
+
+    /// Receives the response to a request, whose head is known. If the body refuses the token, the same follows. The gate
+    /// calls this method before the permit is released.
     func hear(_ response: HTTPResponse) {
+        guard response.isRefusal else { return hear(acceptance: response) }
+        if response.request.parts.transfer?.isRefusal(headOf: response) == false { hear(refusal: response) }
+    }
+
+    private func hear(acceptance response: HTTPResponse) {
         guard let (call, sent) = response.request.parts.session?.sending(of: self) else { return }
-        guard response.isRefusal else {
-            let isAccepted = response.status.isSuccessful || response.status.isRedirection
-            state.withLock { state in
-                guard let mark = sent.mark else { return }
-                state.machine.hear(acceptanceOf: mark, by: isAccepted ? call.endpointName() : nil)
-            }
-            return
+        let isAccepted = response.status.isSuccessful || response.status.isRedirection
+        state.withLock { state in
+            guard let mark = sent.mark else { return }
+            state.machine.hear(acceptanceOf: mark, by: isAccepted ? call.endpointName() : nil)
         }
+    }
+
+    private func hear(refusal response: HTTPResponse) {
+        guard let (call, sent) = response.request.parts.session?.sending(of: self) else { return }
         let startsRefresh = call.isFirst()  // not under the lock
         let endpoint = AccessTokenMachine.RefusingEndpoint(call.endpointName(), status: response.status.code)
         run { machine, _ in

@@ -88,7 +88,12 @@ struct TokenGate: StagedAdmissionPolicy, AccessTokenPart {
         return AdmissionPermit()
     }
 
-    /// Receives the response and checks whether the server refused the token.
+    /// Checks whether the head of the response refuses the token.
+    func heard(_ permit: AdmissionPermit, _ head: HTTPResponse) {
+        if !isForStoreOnly { supervisor.hear(headOf: head) }
+    }
+
+    /// Checks whether the body of the response refuses the token, or whether the server has accepted it.
     func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         if !isForStoreOnly, case .responded(let response) = outcome { supervisor.hear(response) }
     }

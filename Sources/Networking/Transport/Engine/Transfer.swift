@@ -85,7 +85,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     ) {
         guard !head.status.isInformational, !isOver else { return }
         self.head = head
-        request.parts.transfer?.report(.head(head.status, head.headers))
+        request.parts.transfer?.receive(head, to: request)
         guard pipe != nil else {
             count(head)
             if let context = request.parts.transfer, context.rejects(head, to: request) {

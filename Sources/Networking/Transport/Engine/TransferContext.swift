@@ -15,6 +15,9 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
     let isDownload: Bool
     /// How the session of the call recognises a refusal of its token; nil if the call has no session.
     private let refusal: RefusalRule?
+    /// The request of the call that the transfer continues, whose session and policies hear of the response; nil if the
+    /// transfer belongs to the call itself.
+    private let continuing: HTTPRequest?
     /// What the call decides about a response from its status alone; nil if it accepts every status.
     let rules: (any StatusRules)?
     private let held: Locked<(any TransferAdmission)?>
@@ -22,7 +25,7 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
     init(
         events: (@Sendable (RequestSignal) -> Void)? = nil, meter: RequestProgress.Meter? = nil,
         pause: PauseGate? = nil, isDownload: Bool = false, admission: (any TransferAdmission)? = nil,
-        refusal: RefusalRule? = nil, rules: (any StatusRules)? = nil
+        refusal: RefusalRule? = nil, rules: (any StatusRules)? = nil, continuing: HTTPRequest? = nil
     ) {
         self.events = events
         self.meter = meter
@@ -30,6 +33,7 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
         self.isDownload = isDownload
         self.refusal = refusal
         self.rules = rules
+        self.continuing = continuing
         held = Locked(admission)
     }
 
@@ -50,23 +54,37 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
     /// Reports an event of the transfer.
     func report(_ signal: @autoclosure () -> RequestSignal) { events?(signal()) }
 
+    /// Reports the head of a response from the server. The policies hear the last one: a redirect with a `Location` is
+    /// followed by another head, or by the end of the attempt.
+    func receive(_ head: ResponseHead, to request: HTTPRequest) {
+        report(.head(head.status, head.headers))
+        if head.status.isRedirection, head.headers.contains(.location) { return }
+        admission?.hear {
+            inCall(HTTPResponse(head.status, headers: head.headers, to: request, httpVersion: head.version))
+        }
+    }
+
     /// Returns whether the head of a response refuses the token of the call's session.
-    func isRefusal(headOf response: HTTPResponse) -> Bool { refusal?.head(response) ?? false }
+    func isRefusal(headOf response: HTTPResponse) -> Bool { refusal?.head(inCall(response)) ?? false }
 
     /// Returns whether a response refuses the token of the call's session. A body is asked only if it is whole and in
     /// memory.
     func isRefusal(_ response: HTTPResponse) -> Bool {
         guard let refusal else { return false }
+        let response = inCall(response)
         if refusal.head(response) { return true }
         guard response.cutOff == nil, case .data = response.content else { return false }
         return refusal.body(response)
     }
 
+    private func inCall(_ response: HTTPResponse) -> HTTPResponse {
+        continuing.map { response.inCall(of: $0) } ?? response
+    }
+
     /// Returns the context of a transfer that continues after this call: it takes over the permits, and it rejects the
     /// responses that the call rejects. `request` is the request of the call.
     func continued(for request: HTTPRequest) -> TransferContext {
-        TransferContext(
-            admission: admission?.handOver(), refusal: refusal?.asked(about: { $0.inCall(of: request) }), rules: rules)
+        TransferContext(admission: admission?.handOver(), refusal: refusal, rules: rules, continuing: request)
     }
 }
 
@@ -108,15 +126,14 @@ struct RefusalRule: Sendable {
     let head: @Sendable (HTTPResponse) -> Bool
     /// Whether the body of a response refuses the token, although its head does not.
     let body: @Sendable (HTTPResponse) -> Bool
-
-    /// Returns a rule that is asked about the results of `change`.
-    func asked(about change: @escaping @Sendable (HTTPResponse) -> HTTPResponse) -> RefusalRule {
-        RefusalRule(head: { head(change($0)) }, body: { body(change($0)) })
-    }
 }
 
 /// The permits of the attempt that a transfer belongs to.
 protocol TransferAdmission: CallAdmission {
+    /// Tells the policies the head of the response, unless they have heard one or the permits have been returned.
+    ///
+    /// - Parameter head: Creates the head. Not called if no policy hears it.
+    func hear(_ head: () -> HTTPResponse)
     /// Returns the permits, unless they have been returned already.
     ///
     /// - Parameter outcome: The outcome of the request for which the permits were held; nil if no request was sent.

@@ -1,0 +1,304 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+/// Policies hear the head of a response before its body has arrived: a body that stalls refuses nobody.
+@Suite("Policies hear the head of a response", .timeLimit(.minutes(1)))
+struct HeardHeadTests {
+    private let clock = ManualClock()
+    private let log = Box<[String]>([])
+
+    private func service(
+        _ transport: any Transport, session: AccessTokenSupervisor? = nil,
+        _ set: (inout NetworkConfiguration) -> Void = { _ in }
+    ) -> NetworkService {
+        NetworkService(environment: Fixture.environment, authorizedBy: session) {
+            $0.transport = transport
+            $0.clock = clock.networkClock
+            $0.retry = nil
+            set(&$0)
+        }
+    }
+
+    private func listening(_ names: String...) -> (inout NetworkConfiguration) -> Void {
+        { [log] in $0.admissionPolicies = names.map { ListeningPolicy($0, log) } }
+    }
+
+    @Test("Each policy hears the head once, before the body, and gets its permit back afterwards, in opposite order")
+    func order() async throws {
+        let server = SlowBodyTransport(.ok)
+        let task = service(server, listening("a", "b")).task(UserEndpoint.open, as: .string)
+        await server.head.wait()
+        #expect(log.value == ["b heard 200, 0 bytes", "a heard 200, 0 bytes"])
+        server.end()
+        #expect(try await task.value == "body")
+        #expect(log.value.dropFirst(2) == ["b left", "a left"])
+    }
+
+    @Test("If a transport reports no heads, the policies hear the head when the attempt ends")
+    func unreported() async throws {
+        try await service(StubTransport { _ in .text("body") }, listening("a", "b")).request(UserEndpoint.open)
+        #expect(log.value == ["b heard 200, 0 bytes", "a heard 200, 0 bytes", "b left", "a left"])
+    }
+
+    @Test("Without a head, nothing is heard")
+    func failure() async {
+        let server = StubTransport { _ in .failure(NetworkError(.cannotConnect)) }
+        _ = await Fixture.failure { try await service(server, listening("a")).request(UserEndpoint.open) }
+        #expect(log.value == ["a left"])
+    }
+
+    @Test("After redirects, only the last head is heard; a redirect that is not followed is heard, too")
+    func redirects() async throws {
+        let server = SlowBodyTransport(.ok)
+        let redirecting = RedirectingTransport(server)
+        let task = service(redirecting, listening("a")).task(UserEndpoint.open, as: .string)
+        await server.head.wait()
+        server.end()
+        _ = try await task.value
+        #expect(log.value == ["a heard 200, 0 bytes", "a left"])
+        log.change { $0 = [] }
+        let service = service(redirecting) {
+            $0.redirects = .ignore
+            listening("a")(&$0)
+        }
+        _ = await Fixture.failure { try await service.request(UserEndpoint.open) }
+        #expect(log.value == ["a heard 302, 0 bytes", "a left"])
+    }
+
+    @Test("A stored response is not heard; the validation of one is")
+    func stored() async throws {
+        let server = StubTransport { request in
+            request.headers.contains(.ifNoneMatch)
+                ? .status(.notModified) : .text("body", headers: [.cacheControl: "max-age=60", .eTag: "\"1\""])
+        }
+        let service = service(server) {
+            $0.cache = ResponseCache(clock: clock.networkClock)
+            listening("a")(&$0)
+        }
+        for _ in 0..<2 { _ = try await service.request(UserEndpoint.open, as: .string) }
+        #expect(log.value == ["a heard 200, 0 bytes", "a left", "a left"])
+        clock.advance(by: .seconds(61))
+        log.change { $0 = [] }
+        _ = try await service.request(UserEndpoint.open, as: .string)
+        #expect(log.value.first?.hasPrefix("a heard") == true && log.value.last == "a left" && log.value.count == 2)
+    }
+
+    @Test("A call that shares the transfer of another call hears nothing")
+    func shared() async throws {
+        let server = SlowBodyTransport(.ok)
+        let service = service(server) {
+            $0.duplicates = .always(.join)
+            listening("a")(&$0)
+        }
+        let first = service.task(UserEndpoint.open, as: .string)
+        await server.head.wait()
+        let second = service.task(UserEndpoint.open, as: .string)
+        while !log.value.contains("a left") { await Task.yield() }
+        server.end()
+        #expect(try await first.value == "body")
+        #expect(try await second.value == "body")
+        #expect(log.value == ["a heard 200, 0 bytes", "a left", "a left"])
+    }
+
+    @Test("If an attempt ends while a policy hears the head, the permit is returned afterwards, once")
+    func endedMeanwhile() async throws {
+        let context = TransferContext()
+        let policy = ListeningPolicy("a", log) { context.admission?.end(after: nil) }
+        var request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
+        request.belong(to: context)
+        let admitted = try await Admission([policy]).enter(request, for: UserEndpoint.open)
+        admitted.lend(to: context)
+        context.receive(ResponseHead(status: .ok, headers: []), to: request)
+        #expect(log.value == ["a heard 200, 0 bytes", "a left"])
+        #expect(!context.isHeld)
+        context.receive(ResponseHead(status: .ok, headers: []), to: request)
+        admitted.end(.notSent)
+        #expect(log.value.count == 2)
+    }
+
+    @Test("After a transfer has taken the permits over, it hears for them; the call can no longer return them")
+    func handedOver() async throws {
+        let context = TransferContext()
+        var request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
+        request.belong(to: context)
+        let admitted = try await Admission([ListeningPolicy("a", log)]).enter(request, for: UserEndpoint.open)
+        admitted.lend(to: context)
+        let moved = try #require(context.admission?.handOver())
+        #expect(!context.isHeld && moved.isHeld && context.admission?.handOver() == nil)
+        admitted.end(.notSent)
+        #expect(log.value == [])
+        context.receive(ResponseHead(status: .ok, headers: []), to: request)
+        #expect(log.value == ["a heard 200, 0 bytes"])
+        let again = try #require(moved.handOver())
+        moved.end(after: nil)
+        #expect(log.value.count == 1)
+        again.end(after: nil)
+        #expect(log.value == ["a heard 200, 0 bytes", "a left"])
+    }
+
+    @Test("A 429 whose body stalls closes the gate at once")
+    func gate() async throws {
+        let gate = BackoffGate(clock: clock.networkClock)
+        let server = SlowBodyTransport(.tooManyRequests, headers: [.retryAfter: "9"])
+        let task = service(server) { $0.backoffGate = gate }.task(UserEndpoint.open, as: .string)
+        await server.head.wait()
+        let origin = try #require(URL(string: "https://api.example.com").flatMap(HTTPOrigin.init))
+        #expect(gate.wait(for: origin) == .seconds(9))
+        server.end()
+        _ = await Fixture.failure { _ = try await task.value }
+    }
+
+    @Test("A probe whose body stalls closes the breaker at once, and its end counts no second time")
+    func probe() async throws {
+        let breaker = CircuitBreaker(minimumCalls: 1, clock: clock.networkClock)
+        let origin = try #require(URL(string: "https://api.example.com").flatMap(HTTPOrigin.init))
+        let request = HTTPRequest(.get, try #require(URL(string: "https://api.example.com/")))
+        func open() throws {
+            let permit = try #require(try breaker.tryEnter(request, for: UserEndpoint.open))
+            breaker.leave(permit, .failed(NetworkError(.cannotConnect)))
+            clock.advance(by: .seconds(30))
+        }
+        try open()
+        let server = SlowBodyTransport(.ok)
+        let task = service(server) { $0.circuitBreaker = breaker }.task(UserEndpoint.open, as: .string)
+        await server.head.wait()
+        #expect(breaker.state(of: origin) == .closed)
+        task.cancel()
+        _ = await Fixture.failure { _ = try await task.value }
+        server.end()
+        #expect(breaker.state(of: origin) == .closed, "the cancelled body says nothing")
+
+        // A head that says nothing about the host admits the next probe, which the end of the first one does not end.
+        try open()
+        let first = try #require(try breaker.tryEnter(request, for: UserEndpoint.open))
+        breaker.heard(first, HTTPResponse(.notFound, to: request))
+        let second = try #require(try breaker.tryEnter(request, for: UserEndpoint.open))
+        breaker.leave(first, .responded(HTTPResponse(.notFound, to: request)))
+        #expect(throws: NetworkError.self) { _ = try breaker.tryEnter(request, for: UserEndpoint.open) }
+        breaker.leave(second, .responded(HTTPResponse(.ok, to: request)))
+        #expect(breaker.state(of: origin) == .closed)
+    }
+
+    @Test("A 401 whose body stalls starts the refresh at once")
+    func refresh() async throws {
+        let refreshed = Settlement<Void>()
+        let session = AccessTokenSupervisor(token: AccessToken("old"), clock: clock.networkClock) { _ in
+            refreshed.settle(.success(()))
+            return AccessToken("new")
+        }
+        let server = SlowBodyTransport(.unauthorized)
+        let task = service(server, session: session).task(UserEndpoint.fetch(id: "7"), as: .string)
+        await server.head.wait()
+        await refreshed.wait()  // although the body has not ended
+        task.cancel()
+        server.end()
+        _ = await Fixture.failure { _ = try await task.value }
+    }
+
+    @Test("A validation in the background that is refused starts the refresh of the call's session at once")
+    func background() async throws {
+        let refreshed = Settlement<Void>()
+        let session = AccessTokenSupervisor(token: AccessToken("old"), clock: clock.networkClock) { _ in
+            refreshed.settle(.success(()))
+            return AccessToken("new")
+        }
+        let slow = SlowBodyTransport(.unauthorized)
+        let server = AlternatingTransport(
+            StubTransport { _ in
+                .text(
+                    "body", headers: [.cacheControl: "max-age=1, stale-while-revalidate=60, private", .eTag: "\"1\""])
+            }, slow)
+        let service = service(server, session: session) {
+            $0.cache = ResponseCache(clock: clock.networkClock)
+        }
+        _ = try await service.request(UserEndpoint.fetch(id: "7"), as: .string)
+        clock.advance(by: .seconds(2))
+        #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "body")
+        await slow.head.wait()
+        await refreshed.wait()
+        slow.end()
+    }
+}
+
+/// A policy that logs what it hears.
+private final class ListeningPolicy: AdmissionPolicy {
+    private let name: String
+    private let log: Box<[String]>
+    private let whenHeard: @Sendable () -> Void
+
+    init(_ name: String, _ log: Box<[String]>, whenHeard: @escaping @Sendable () -> Void = {}) {
+        (self.name, self.log, self.whenHeard) = (name, log, whenHeard)
+    }
+
+    func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? { AdmissionPermit() }
+
+    func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit { AdmissionPermit() }
+
+    func heard(_ permit: AdmissionPermit, _ head: HTTPResponse) {
+        whenHeard()
+        log.change { $0.append("\(name) heard \(head.status.code), \(head.data.count) bytes") }
+    }
+
+    func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
+        log.change { $0.append("\(name) left") }
+    }
+}
+
+/// A transport that reports a head as an engine does, and returns the response when the test ends its body.
+private final class SlowBodyTransport: Transport {
+    /// Settled when the head was reported.
+    let head = Settlement<Void>()
+    private let body = Settlement<Void>()
+    private let status: HTTPStatus
+    private let headers: HTTPHeaders
+
+    init(_ status: HTTPStatus, headers: HTTPHeaders = []) {
+        (self.status, self.headers) = (status, headers)
+    }
+
+    func end() { body.settle(.success(())) }
+
+    func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+        request.parts.transfer?.receive(ResponseHead(status: status, headers: headers), to: request)
+        head.settle(.success(()))
+        await body.wait()
+        return HTTPResponse(status, headers: headers, content: .data(Data("body".utf8)), to: request)
+    }
+}
+
+extension Settlement<Void> {
+    fileprivate func wait() async { _ = try? await value() }
+}
+
+/// Redirects the first request for each path other than `/target` to `/target`.
+private struct RedirectingTransport: Transport {
+    let base: any Transport
+
+    init(_ base: any Transport) { self.base = base }
+
+    func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+        guard request.url.path != "/target" else { return try await base.send(request, delivering: delivery) }
+        let headers: HTTPHeaders = [.location: "/target"]
+        request.parts.transfer?.receive(ResponseHead(status: .found, headers: headers), to: request)
+        return HTTPResponse(.found, headers: headers, to: request)
+    }
+}
+
+/// Sends the first request with one transport, and the others with a second one.
+private final class AlternatingTransport: Transport {
+    private let first: any Transport
+    private let rest: any Transport
+    private let count = Box(0)
+
+    init(_ first: any Transport, _ rest: any Transport) {
+        (self.first, self.rest) = (first, rest)
+    }
+
+    func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+        count.change { $0 += 1 }
+        return try await (count.value == 1 ? first : rest).send(request, delivering: delivery)
+    }
+}
