@@ -27,6 +27,9 @@ struct EventStream: Sendable {
         private var connection: IncomingBody?
         private var events: ServerSentEvents?
         private var machine: EventStreamMachine
+        /// The number of the session of the first connection, to which all connections belong: a stream never goes on
+        /// for another user. Nil before the first connection, and if the client has no session.
+        private var session: Int?
 
         init(_ stream: EventStream) {
             self.stream = stream
@@ -58,7 +61,8 @@ struct EventStream: Sendable {
         private mutating func read() async -> Reading {
             do {
                 if events == nil {
-                    guard let body = try await stream.connect(after: machine.lastEventID) else {
+                    session = session ?? stream.client.sessionNumber
+                    guard let body = try await stream.connect(after: machine.lastEventID, inSession: session) else {
                         return (.noContent, nil, nil)
                     }
                     connection = body
@@ -88,9 +92,11 @@ struct EventStream: Sendable {
     }
 
     /// Opens a connection, and returns its body. Returns nil if the server ends the stream with 204.
-    fileprivate func connect(after lastEventID: String) async throws -> IncomingBody? {
+    fileprivate func connect(after lastEventID: String, inSession session: Int?) async throws -> IncomingBody? {
         let converter = ResponseConverter.eventsUnlessOver(after: lastEventID)
-        let pipeline = client.pipeline(endpoint, as: converter, with: settings)
+        let pipeline = RequestPipeline(
+            endpoint, on: client, for: converter.requirements, with: client.resolved(settings, for: endpoint),
+            inSession: session)
         var body: IncomingBody?
         _ = try await pipeline.runReporting { body = try await converter.convert($0, decoder: $1) }
         return body

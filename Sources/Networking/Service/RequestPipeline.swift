@@ -56,10 +56,11 @@ final class RequestPipeline {
     ///   - settings: The settings of the call, which include those of the endpoint and the service.
     ///   - track: The track of the call's task; nil if the call has no task.
     ///   - scope: The scope of the call. Default: a new one.
+    ///   - session: The number of the session in which the call began. Default: the current session of the client.
     init(
         _ endpoint: any Endpoint, method: HTTPMethod? = nil, on client: NetworkClient,
         for requirements: ConverterRequirements, with settings: RequestSettings, track: CallTrack? = nil,
-        in scope: CallScope? = nil
+        in scope: CallScope? = nil, inSession session: Int? = nil
     ) {
         self.endpoint = endpoint
         self.method = method ?? endpoint.method
@@ -69,7 +70,7 @@ final class RequestPipeline {
         // A total timeout that is not positive is rejected later, when the request is created.
         let total = settings.timeouts.total.flatMap { $0 > .zero ? Deadline(after: $0, on: client.clock) : nil }
         self.scope = scope ?? CallScope(deadline: total)
-        session = client.sessionNumber
+        self.session = session ?? client.sessionNumber
         events = Events.of(endpoint, on: client, in: self.scope, for: track)
         context = TransferContext(
             events: events?.receiver, meter: track?.meter ?? settings.progress ?? events?.makeMeter(on: client.clock),

@@ -51,6 +51,29 @@ struct EventStreamTests {
         #expect(stub.requests.allSatisfy { $0.headers[.accept] == "text/event-stream" })
     }
 
+    @Test("When another user logs in, the stream does not go on for this user: its next connection ends it")
+    func otherUser() async throws {
+        let session = AccessTokenSupervisor(token: AccessToken("alice"), clock: Fixture.stillClock) { _ in
+            throw AccessToken.Rejected()
+        }
+        stub.on(.get, "/v1/news", events("id: 1\ndata: a\n\n"))
+        let stream = service(session).events(News())
+        var iterator = stream.makeAsyncIterator()
+        #expect(try await iterator.next()?.data == "a")
+        session.accessToken = AccessToken("bob")
+        let next = Task { [iterator] in
+            var iterator = iterator
+            return try await iterator.next()
+        }
+        await clock.advanceToNextSleeper()
+        #expect(await Fixture.failure { _ = try await next.value } as? GeneralRequestError == .noAuth)
+        #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer alice"])
+        // A stream that begins now belongs to the new user.
+        var later = stream.makeAsyncIterator()
+        #expect(try await later.next()?.data == "a")
+        #expect(stub.requests.last?.headers[.authorization] == "Bearer bob")
+    }
+
     @Test("Each connection carries the current token, and a refused token is refreshed")
     func tokens() async throws {
         let session = AccessTokenSupervisor(token: AccessToken("one"), clock: Fixture.stillClock) { _ in
