@@ -52,7 +52,7 @@ extension RequestPipeline {
             return admitted
         } catch {
             guard client.configuration.cache != nil, request.method.isSafe, let known = error as? NetworkError,
-                known.kind == .circuitOpen || known.kind == .noToken && !RefreshRejection.isEnd(known.underlying)
+                known.kind == .circuitOpen || known.kind == .noToken && !known.isLoggedOut
             else { throw error }
             request.mustNotBeSent(because: known)
             return Admitted()

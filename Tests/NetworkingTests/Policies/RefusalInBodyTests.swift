@@ -139,4 +139,97 @@ struct RefusalInBodyTests {
         _ = try await service.request(UserEndpoint.open, as: .string)
         #expect(asked.value == 0 && refreshes.value == 0)
     }
+
+    @Test("The error of a refusal inside a 200 names the body, and a refused 400 means the same as a refused 401")
+    func texts() async throws {
+        for status in [HTTPStatus.ok, .badRequest] {
+            let session = AccessTokenSupervisor(
+                token: AccessToken("old"), refuses: { $0.data == Data("no".utf8) }, clock: Fixture.stillClock
+            ) { _ in throw AccessToken.Rejected() }
+            let service = service(session, StubTransport { _ in .text("no", status: status) })
+            let error = await Fixture.failure { _ = try await service.request(UserEndpoint.fetch(id: "7"), as: .data) }
+            #expect(error as? GeneralRequestError == .noAuth)
+            let attempt = (error as? GeneralRequestError)?.cause?.report?.attempts.first
+            let cause = try #require(attempt?.error as? NetworkError)
+            #expect(cause.reason == "\(status), whose body refuses the token")
+        }
+    }
+
+    @Test("A body that is too large or cut off is not asked, and its status decides")
+    func incomplete() async throws {
+        for kind in [NetworkError.Kind.truncatedBody, .responseTooLarge] {
+            for status in [HTTPStatus.ok, .notFound] {
+                let server = StubTransport { request in
+                    let part = HTTPResponse(status, content: .data(Data("part".utf8)), to: request)
+                    var response = part
+                    response.cutOff = "test"
+                    return .failure(NetworkError(kind, response: response))
+                }
+                let service = service(session("part"), server) { $0.retry = nil }
+                _ = await Fixture.failure { _ = try await service.request(UserEndpoint.fetch(id: "7"), as: .data) }
+            }
+        }
+        let large = service(session("x"), StubTransport { _ in .text(String(repeating: "x", count: 64)) }) {
+            $0.settings.maximumResponseSize = 16
+        }
+        let error = await Fixture.failure { _ = try await large.request(UserEndpoint.fetch(id: "7"), as: .data) }
+        #expect((error as? NetworkError)?.kind == .responseTooLarge)
+        #expect(asked.value == 0 && refreshes.value == 0)
+    }
+
+    @Test("A stored response does not replace a 500 whose body refuses the token")
+    func staleIfError() async throws {
+        let clock = ManualClock()
+        let server = StubTransport { [refusal] request in
+            let isNew = request.headers[.authorization] == "Bearer new"
+            let isFirst = !request.headers.contains(.ifNoneMatch) && !isNew
+            guard !isNew, !isFirst else {
+                return .text(
+                    isNew ? "new" : "old", headers: [.cacheControl: "max-age=1, stale-if-error=600", .eTag: "\"1\""])
+            }
+            return StubResponse(.internalServerError, body: Data(refusal.utf8))
+        }
+        let service = service(session("UNAUTHENTICATED"), server) {
+            $0.cache = ResponseCache(clock: clock.networkClock)
+            $0.clock = clock.networkClock
+        }
+        #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "old")
+        clock.advance(by: .seconds(5))
+        #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "new")
+        #expect(refreshes.value == 1)
+    }
+
+    @Test("An observer of duplicates gets a refusal inside a 200 as a failure")
+    func observer() async throws {
+        let arrived = Settlement<Void>()
+        let release = Settlement<Void>()
+        let seen = Settlement<HTTPResponse>()
+        let server = StubTransport { [refusal] request in
+            arrived.settle(.success(()))
+            try await release.value()
+            return StubResponse(.ok, body: Data(refusal.utf8))
+        }
+        let service = service(session("UNAUTHENTICATED"), server) {
+            $0.duplicates = .always(.share(notifying: { seen.settle($0) }))
+        }
+        let first = service.task(UserEndpoint.fetch(id: "7"), as: .string)
+        try await arrived.value()
+        let second = service.task(UserEndpoint.fetch(id: "7"), as: .string)
+        for task in [first, second] { _ = await Fixture.failure { _ = try await task.value } }
+        release.settle(.success(()))
+        let error = await Fixture.failure { _ = try await seen.value() }
+        #expect((error as? NetworkError)?.kind == .unacceptableStatus)
+        #expect((error as? NetworkError)?.status == .ok)
+    }
+
+    @Test("A fixed token may be refused by a body, too: the call ends with noAuth, and the session goes on")
+    func fixed() async throws {
+        let session = AccessTokenSupervisor(fixed: "key", refuses: { $0.data == Data("no".utf8) })
+        let service = service(session, StubTransport { _ in .text("no") })
+        for _ in 0..<2 {
+            let error = await Fixture.failure { _ = try await service.request(UserEndpoint.fetch(id: "7"), as: .data) }
+            #expect(error as? GeneralRequestError == .noAuth)
+        }
+        #expect(session.accessToken?.value == "key")
+    }
 }

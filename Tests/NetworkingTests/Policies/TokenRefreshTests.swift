@@ -148,5 +148,13 @@ struct TokenRefreshTests {
                 .onCompletion(on: .global()) { _ in continuation.resume(returning: session.accessToken) }
         }
         #expect(token == AccessToken("brought", refreshToken: "again"))
+        // The same user again: the session continues. Otherwise, another session begins.
+        let user = try #require(session.accessToken?.session)
+        let logIn = ResponseConverter.json(LogIn.self)
+        _ = try await service.request(
+            UserEndpoint.open, as: logIn.storingToken(in: session, continuing: true, \.accessToken))
+        #expect(session.accessToken?.session == user)
+        _ = try await service.request(UserEndpoint.open, as: logIn.storingToken(in: session, \.accessToken))
+        #expect(session.accessToken?.session != user)
     }
 }

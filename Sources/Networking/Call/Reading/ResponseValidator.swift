@@ -133,7 +133,8 @@ extension HTTPResponse {
     ///
     /// - Throws: ``NetworkError``, or the error that a validator throws.
     func validated(by validators: [ResponseValidator]) throws {
-        guard !isRefusal, cutOff == nil else { throw NetworkError(.unacceptableStatus) }
+        try checkRefusal()
+        guard cutOff == nil else { throw NetworkError(.unacceptableStatus) }
         for validator in validators { try validator.validate(self) }
     }
 }

@@ -112,9 +112,17 @@ extension BridgedError {
     public var errorUserInfo: [String: Any] { bridgedUserInfo }
 }
 
-/// An error that may be the reason why a session is over.
+/// An error that says by itself whether it is the reason why a session is over.
 protocol SessionEnding: Error {
     var endsSession: Bool { get }
+}
+
+extension Error {
+    /// Whether the session is over for this reason: it is the error of a refresh that the server refuses, or the reason
+    /// why a request has no token.
+    var isEndOfSession: Bool {
+        (self as? any SessionEnding)?.endsSession ?? originalNetworkError?.isRefusalOfRefresh ?? false
+    }
 }
 
 /// An error of the library that was created from a network error.

@@ -68,17 +68,13 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, L
     }
 
     /// Whether the request was not sent because nobody is logged in.
-    var isLoggedOut: Bool {
-        guard kind == .noToken, let underlying else { return false }
-        if let known = underlying as? any SessionEnding { return known.endsSession }
-        return underlying.originalNetworkError?.isRefusalOfRefresh ?? false
-    }
+    var isLoggedOut: Bool { kind == .noToken && underlying?.isEndOfSession == true }
 
     /// Whether the request has no token for a reason that is neither a network error nor the end of the session: the
     /// token store cannot be read, or a refresh has failed.
     var isSessionUnknown: Bool {
         guard kind == .noToken, let underlying, underlying.originalNetworkError == nil else { return false }
-        return (underlying as? any SessionEnding)?.endsSession != true
+        return !underlying.isEndOfSession
     }
 
     /// The error of the refresh, if the request has no token although the server did not refuse the refresh. Its texts

@@ -7,9 +7,10 @@ import Foundation
 /// `endpoint.error(for: ProblemDetails)` if the response contains problem details, `endpoint.error(for: HTTPStatus)`,
 /// the server error of a ``TypedEndpoint`` (``ServerFailure``), and the general errors for 401, 403 and 404. If there
 /// is no response, or if its status is acceptable, the handler uses `endpoint.error(for: URLError.Code)`, then the
-/// general errors for a missing connection, timeouts and cancellation. A call that was refused inside a success, or
-/// that was not sent because nobody is logged in, ends with ``GeneralRequestError/noAuth``. An error without a mapping,
-/// and an error that an earlier handler has already mapped, are passed on unchanged.
+/// general errors for a missing connection, timeouts and cancellation. A response whose body
+/// refuses the token counts as a 401, whatever its status is. A call that was not sent because nobody is logged in ends
+/// with ``GeneralRequestError/noAuth``. An error without a mapping, and an error that an earlier handler has already
+/// mapped, are passed on unchanged.
 public struct GeneralErrorHandler: ErrorMapper {
     /// Creates a handler.
     public init() {}
@@ -23,8 +24,8 @@ public struct GeneralErrorHandler: ErrorMapper {
         }
         if error.isLoggedOut { return GeneralRequestError(.noAuth, cause: error) }
         if error.kind == .unacceptableStatus, var status = error.status ?? failure.status {
-            // A session may refuse a response with any status. The endpoint's errors for a success do not apply.
-            if status.isSuccessful, failure.response?.isRefusal == true { status = .unauthorized }
+            // If the body refuses the token, the status does not say so.
+            if failure.response?.isRefusalByBody == true { status = .unauthorized }
             return failure.problem.flatMap { failure.endpoint.error(for: $0) } ?? failure.endpoint.error(for: status)
                 ?? failure.serverFailure(error) ?? general(status).map { GeneralRequestError($0, cause: error) }
         }

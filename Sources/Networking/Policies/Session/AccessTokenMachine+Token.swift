@@ -226,8 +226,8 @@ extension AccessTokenSupervisor {
     public enum Event: Sendable {
         /// A refresh brought a new token. Save it.
         case refreshed(AccessToken)
-        /// A refresh did not reach the server, the server failed, or the store could not be read. The session
-        /// continues, and the next call that needs a token tries again.
+        /// A refresh did not reach the server, the server failed, the first token could not be fetched, or the store
+        /// could not be read. The session continues, and the next call that needs a token tries again.
         case unreachable(any Error)
         /// The server no longer accepts this session, or another process has logged out. Ask the user to log in again.
         /// Until the token changes, this event is not reported again, and authorized calls fail without a refresh.

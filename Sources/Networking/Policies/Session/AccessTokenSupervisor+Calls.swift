@@ -95,7 +95,7 @@ extension AccessTokenSupervisor {
             let refreshed = try await wait(for: call) { $0.wait($1, of: call.session, toPassAt: $2) }
             // A token from a refresh uses up the one refresh of this call: if the token is refused, the call ends.
             change(call) { $0.pass(refreshed: refreshed) }
-        } catch  where call.isOptional && RefreshRejection.isEnd(error) {
+        } catch  where call.isOptional && error.isEndOfSession {
             // The session has ended: the request is sent without a token.
         }
     }
@@ -124,7 +124,7 @@ extension AccessTokenSupervisor {
     /// calls this method before the permit is released.
     func hear(_ response: HTTPResponse) {
         guard response.isRefusal else { return hear(acceptance: response) }
-        if response.request.parts.transfer?.isRefusal(headOf: response) == false { hear(refusal: response) }
+        if response.isRefusalByBody { hear(refusal: response) }
     }
 
     private func hear(acceptance response: HTTPResponse) {

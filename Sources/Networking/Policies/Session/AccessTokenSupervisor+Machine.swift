@@ -79,7 +79,7 @@ extension AccessTokenSupervisor {
             let refresh = RefreshMark()
             let finding: Result<Finding, any Error>
             do { finding = .success(try await refresh.run { try await result(of: job) }) } catch {
-                finding = .failure(RefreshRejection.cause(of: error, in: refresh))
+                finding = .failure(refresh.cause(of: error))
             }
             limits.cancel()
             end(job, with: finding)
@@ -110,7 +110,7 @@ extension AccessTokenSupervisor {
             case .success(.nothing):
                 machine.findNothing(job, at: now)
             case .failure(let error):
-                machine.fail(job, with: error, isRejection: RefreshRejection.isRejection(error))
+                machine.fail(job, with: error, isRejection: error.isEndOfSession)
             }
         }
         _ = state.withLock { $0.jobs.removeValue(forKey: job.id) }

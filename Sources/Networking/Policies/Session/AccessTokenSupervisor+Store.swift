@@ -56,9 +56,7 @@ extension AccessTokenSupervisor {
         _ old: AccessToken?, _ stored: AccessToken?, of job: AccessTokenMachine.Job, in store: any AccessTokenStore
     ) async throws -> Finding {
         let new: AccessToken
-        do { new = try await renew(old).inSession(old?.session ?? job.session) } catch
-            where RefreshRejection.isRejection(error)
-        {
+        do { new = try await renew(old).inSession(old?.session ?? job.session) } catch  where error.isEndOfSession {
             // A process that does not use the lease may have refreshed first.
             let (later, isUnsaved) = try await look(into: store, for: job)
             guard let later, later.value != stored?.value, !isUnsaved else { throw error }

@@ -50,3 +50,28 @@ extension AccessTokenSupervisor {
         }
     }
 }
+
+extension ResponseConverter {
+    /// Sets the token of each response as the current token of a session before the call returns. Use this method for
+    /// the response of a log-in.
+    ///
+    /// ```swift
+    /// let grant = try await auth.request(
+    ///     AuthEndpoint.logIn(name, password), as: .json(Grant.self).storingToken(in: session, \.accessToken))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - supervisor: The supervisor of the session.
+    ///   - continuing: Whether the same user has logged in again, so that the calls of the session continue: see
+    ///     ``AccessTokenSupervisor/replace(_:)``. Default: false, which begins a new session.
+    ///   - token: The closure that creates the token from the value.
+    public func storingToken(
+        in supervisor: AccessTokenSupervisor, continuing: Bool = false,
+        _ token: @escaping @Sendable (Value) -> AccessToken
+    ) -> ResponseConverter {
+        map { value in
+            if continuing { supervisor.replace(token(value)) } else { supervisor.accessToken = token(value) }
+            return value
+        }
+    }
+}

@@ -117,9 +117,10 @@ public final class AccessTokenSupervisor: Sendable {
         refreshLeeway: Duration = .seconds(30), origins: Set<HTTPOrigin> = [], clock: NetworkClock = .continuous,
         refresh: @escaping Refresh
     ) {
-        self.init(
-            token, nil, fetchingFirst ? .fetchesFirst : .renewable, unauthorizedStatuses, refuses, refreshTimeout,
-            refreshLeeway, origins, clock, refresh)
+        let options = Options(
+            form: fetchingFirst ? .fetchesFirst : .renewable, unauthorizedStatuses: unauthorizedStatuses,
+            refuses: refuses, refreshTimeout: refreshTimeout, leeway: refreshLeeway, origins: origins, clock: clock)
+        self.init(token, nil, options, refresh)
     }
 
     /// Creates a supervisor whose token is saved in a store that other processes may share. The supervisor starts to
@@ -133,9 +134,10 @@ public final class AccessTokenSupervisor: Sendable {
         refreshTimeout: Duration = .seconds(30), refreshLeeway: Duration = .seconds(30), origins: Set<HTTPOrigin> = [],
         clock: NetworkClock = .continuous, refresh: @escaping Refresh
     ) {
-        self.init(
-            nil, store, fetchingFirst ? .fetchesFirst : .renewable, unauthorizedStatuses, refuses, refreshTimeout,
-            refreshLeeway, origins, clock, refresh)
+        let options = Options(
+            form: fetchingFirst ? .fetchesFirst : .renewable, unauthorizedStatuses: unauthorizedStatuses,
+            refuses: refuses, refreshTimeout: refreshTimeout, leeway: refreshLeeway, origins: origins, clock: clock)
+        self.init(nil, store, options, refresh)
         run { machine, _ in machine.load() }
         let changes = store.changes()
         watching.withLock {
@@ -152,30 +154,41 @@ public final class AccessTokenSupervisor: Sendable {
     /// - Parameters:
     ///   - token: The value of the token.
     ///   - scheme: The scheme with which it is sent. Default: that of the endpoint's authorization type.
+    ///   - refuses: Returns whether a response refuses the token although its status is not 401. Default: nil.
     ///   - origins: Other servers that receive the token. Default: none.
-    public convenience init(fixed token: String, scheme: AuthorizationType? = nil, origins: Set<HTTPOrigin> = []) {
-        self.init(
-            AccessToken(token, scheme: scheme), nil, .fixed, [.unauthorized], nil, .seconds(30), .seconds(30), origins,
-            .continuous, { _ in throw TokenUnavailable.fixed })
+    public convenience init(
+        fixed token: String, scheme: AuthorizationType? = nil, refuses: (@Sendable (HTTPResponse) -> Bool)? = nil,
+        origins: Set<HTTPOrigin> = []
+    ) {
+        let options = Options(form: .fixed, refuses: refuses, origins: origins)
+        self.init(AccessToken(token, scheme: scheme), nil, options) { _ in throw TokenUnavailable.fixed }
+    }
+
+    /// What the initializers have in common.
+    private struct Options {
+        var form: AccessTokenMachine.Form
+        var unauthorizedStatuses: Set<HTTPStatus> = [.unauthorized]
+        var refuses: (@Sendable (HTTPResponse) -> Bool)?
+        var refreshTimeout = Duration.seconds(30)
+        var leeway = Duration.seconds(30)
+        var origins: Set<HTTPOrigin> = []
+        var clock = NetworkClock.continuous
     }
 
     private init(
-        _ token: AccessToken?, _ store: (any AccessTokenStore)?, _ form: AccessTokenMachine.Form,
-        _ unauthorizedStatuses: Set<HTTPStatus>, _ refuses: (@Sendable (HTTPResponse) -> Bool)?,
-        _ refreshTimeout: Duration, _ leeway: Duration, _ origins: Set<HTTPOrigin>, _ clock: NetworkClock,
-        _ refresh: @escaping Refresh
+        _ token: AccessToken?, _ store: (any AccessTokenStore)?, _ options: Options, _ refresh: @escaping Refresh
     ) {
         self.refresh = refresh
         self.store = store
-        self.origins = origins
-        self.unauthorizedStatuses = Array(unauthorizedStatuses)
-        self.refuses = refuses
-        self.refreshTimeout = refreshTimeout
-        self.clock = clock
+        origins = options.origins
+        unauthorizedStatuses = Array(options.unauthorizedStatuses)
+        refuses = options.refuses
+        refreshTimeout = options.refreshTimeout
+        clock = options.clock
         let session = token?.session ?? UUID()
         let machine = AccessTokenMachine(
-            token: token?.inSession(session), session: session, storage: store == nil ? .none : .unread, form: form,
-            leeway: max(leeway / .seconds(1), 0), at: clock.date())
+            token: token?.inSession(session), session: session, storage: store == nil ? .none : .unread,
+            form: options.form, leeway: max(options.leeway / .seconds(1), 0), at: options.clock.date())
         tokens = store == nil ? Broadcaster(.some(machine.token)) : Broadcaster()
         state = Locked(State(machine: machine))
     }

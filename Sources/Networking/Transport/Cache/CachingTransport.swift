@@ -69,14 +69,16 @@ struct CachingTransport: Transport {
             else { throw error }
             return try await stale.replacing(.failure(error)).collected(for: asked.delivery)
         }
-        if let stale = CacheFailure(response.status).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) })
+        // A refusal of the token is not a failure of the server: nothing replaces it, and it is not stored.
+        response.decideRefusal()
+        if !response.isRefusal,
+            let stale = CacheFailure(response.status).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) })
         {
             return try await stale.replacing(.success(response.head)).collected(for: asked.delivery)
         }
         response.request.removeConditions(addedTo: asked.request)
         response = try await response.collected(for: asked.delivery)
-        // A refusal of the token is not stored, and does not replace what is stored.
-        response.decideRefusal()
+        response.decideRefusal()  // whose body is in memory now
         guard !response.isRefusal else { return response }
         let result = cache.receive(response, of: exchange, stored, isValidating, requested: requested)
         // If the server responds to a condition or a range that the cache has added, the caller cannot use this

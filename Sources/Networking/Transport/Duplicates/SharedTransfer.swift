@@ -162,7 +162,8 @@ final class SharedTransfer: Sendable {
         ended.admission?.end(after: outcome)
         ended.callers.forEach { $0.settle(outcome) }
         guard !ended.observers.isEmpty else { return }
-        let kept = outcome.map { $0.leavingCall() }.mapError { ($0 as? NetworkError)?.leavingCall() ?? $0 }
+        let kept = outcome.flatMap { $0.asSuccess() }.map { $0.leavingCall() }
+            .mapError { ($0 as? NetworkError)?.leavingCall() ?? $0 }
         for observer in ended.observers { observer(kept) }
     }
 
@@ -221,6 +222,18 @@ final class SharedTransfer: Sendable {
         private func left(with error: any Error, _ request: HTTPRequest) -> any Error {
             transfer.detach(waiter, leaving: request.parts.transfer?.admission)
             return (error as? NetworkError)?.completed(request: request, response: nil) ?? error
+        }
+    }
+}
+
+extension HTTPResponse {
+    /// Returns the response as a success, unless it refuses the token of its session.
+    fileprivate func asSuccess() -> SharedTransfer.Outcome {
+        do {
+            try checkRefusal()
+            return .success(self)
+        } catch {
+            return .failure(NetworkError.wrapping(error).completed(request: request, response: withoutStream))
         }
     }
 }

@@ -103,6 +103,9 @@ extension HTTPResponse {
     /// decision. False for a response that does not belong to a call.
     var isRefusal: Bool { knownRefusal ?? request.parts.transfer?.isRefusal(self) ?? false }
 
+    /// Whether the response refuses the token although its head does not.
+    var isRefusalByBody: Bool { isRefusal && request.parts.transfer?.isRefusal(headOf: self) == false }
+
     /// Keeps the decision of its session. The body of a stream may still refuse the token, so that only its head is
     /// decided.
     mutating func decideRefusal() {
@@ -110,6 +113,13 @@ extension HTTPResponse {
         let decision = isRefusal
         if case .stream = content, !decision { return }
         knownRefusal = decision
+    }
+
+    /// - Throws: ``NetworkError`` if the response refuses the token of the call's session.
+    func checkRefusal() throws {
+        guard isRefusal else { return }
+        let reason = isRefusalByBody ? "\(status), whose body refuses the token" : nil
+        throw NetworkError(.unacceptableStatus, reason: reason)
     }
 
     /// Returns the response as a response to a request of the call of another request.

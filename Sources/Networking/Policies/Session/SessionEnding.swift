@@ -1,0 +1,26 @@
+// The errors that end a session: see ``Swift/Error/isEndOfSession``.
+
+extension AccessToken.Rejected: SessionEnding {
+    var endsSession: Bool { true }
+}
+
+extension SessionEnded: SessionEnding {
+    var endsSession: Bool { true }
+}
+
+extension TokenUnavailable: SessionEnding {
+    var endsSession: Bool { if case .none = self { true } else { false } }
+}
+
+extension GeneralRequestError: SessionEnding {
+    var endsSession: Bool { [.noAuth, .forbidden].contains(code) }
+}
+
+extension RefreshMark {
+    /// Returns the cause of the error of the refresh. If the refresh threw the error of a call that it made, the cause
+    /// is the error that this call had before its service mapped it to an error of the app.
+    func cause(of error: any Error) -> any Error {
+        guard !(error is NetworkError), let failure, type(of: failure.error) == type(of: error) else { return error }
+        return failure.cause
+    }
+}
