@@ -56,6 +56,7 @@ extension ExploreCheck {
         tokens("tokens-3-chains", .init(roles: [.behind, .first, .nested]), (60_000, 12_000_000)),
         tokens("tokens-3-joined", .init(roles: [.first, .behind, .follower]), (60_000, 12_000_000)),
         tokens("store-2", .init(hasStore: true), (100_000, .max)),
+        tokens("store-2-chains", .init(roles: [.first, .behind], hasStore: true), (60_000, 6_000_000)),
         tokens(
             "store-2-failing", .init(hasStore: true, isStoreFailing: true),
             (100_000, 6_000_000)),

@@ -101,7 +101,15 @@ extension TokenRules {
     }
 
     mutating func wait(_ index: Int) {
-        (calls[index].isWaiting, calls[index].hasSeenRefresh, calls[index].hasSeenFailure) = (true, false, false)
+        (calls[index].isWaiting, calls[index].hasSeenChange) = (true, false)
+        (calls[index].hasSeenRefresh, calls[index].hasSeenFailure) = (false, false)
+    }
+
+    /// A caller that has asked for another token than the current one stops waiting, without an error.
+    mutating func answerAsker(_ index: Int) {
+        expect(
+            calls[index].hasSeenChange,
+            "rule 14: a caller that demands a refresh gets another token than the current one")
     }
 
     /// A call ends before it is sent.

@@ -58,7 +58,8 @@ struct TokenRules: Sendable {
         /// Whether the latest token was brought by a refresh, since the refusal of a current token became known.
         var isReplacedByRefresh = false
         var isWaiting = false
-        /// Whether a refresh has brought a token, or failed, while the call waited.
+        /// Whether the token has changed, a refresh has brought one, or a refresh has failed, while the call waited.
+        var hasSeenChange = false
         var hasSeenRefresh = false
         var hasSeenFailure = false
         var refreshed = Refreshed.no
@@ -77,7 +78,8 @@ struct TokenRules: Sendable {
             ]
             let mask = flags.enumerated().reduce(UInt8(0)) { $0 | ($1.element ? 1 << UInt8($1.offset) : 0) }
             return [
-                mask, carried.rawValue, refreshed.rawValue, UInt8(sends), UInt8(ownRetries), hasSeenFailure ? 1 : 0,
+                mask, carried.rawValue, refreshed.rawValue, UInt8(sends), UInt8(ownRetries),
+                (hasSeenFailure ? 1 : 0) + (hasSeenChange ? 2 : 0),
             ]
         }
     }
@@ -127,7 +129,10 @@ struct TokenRules: Sendable {
         let isRefresh = source == .refresh
         for index in calls.indices {
             if beginsSession { calls[index].isOfSession = false }
-            if calls[index].isWaiting, isRefresh { calls[index].hasSeenRefresh = true }
+            if calls[index].isWaiting {
+                calls[index].hasSeenChange = true
+                if isRefresh { calls[index].hasSeenRefresh = true }
+            }
             calls[index].isReplacedByRefresh = isRefresh && calls[index].wasCurrent
             calls[index].hasFailureSince = false
             switch calls[index].carried {

@@ -136,6 +136,7 @@ extension TokenWorld {
         let isWaiting = rules.calls[index].isWaiting
         switch callers[index].phase {
         case .waitingToPass where options.roles[index] == .asker:
+            rules.answerAsker(index)
             end(index)
         case .waitingToPass:
             rules.release(index, refreshed: refreshed != nil, isRefused: false)

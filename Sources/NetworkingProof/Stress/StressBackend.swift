@@ -54,8 +54,11 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
         return parts.count == 2 ? (parts[0], parts[1]) : nil
     }
 
-    /// Returns "open" if the path needs no token. For any other path, returns the number of the token's user, or the
-    /// status 401. A random part of the requests fails.
+    /// The body that refuses a token inside a 200.
+    static let refusal = "refused"
+
+    /// Returns "open" if the path needs no token. For any other path, returns the number of the token's user, or a
+    /// refusal: the status 401, or for a token also ``refusal``. A random part of the requests fails.
     func item(at path: String, authorization: String?) -> Answer {
         let token = authorization.flatMap { Self.parts(of: $0.dropFirst("Bearer ".count)) }
         return lock.withLock {
@@ -65,9 +68,9 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
             default: break
             }
             guard !path.hasPrefix("/open") else { return Answer(body: "open") }
-            guard let token, let session = sessions[token.user], !session.isRevoked, token.number == session.access
-            else {
-                return Answer(status: .unauthorized)
+            guard let token else { return Answer(status: .unauthorized) }
+            guard let session = sessions[token.user], !session.isRevoked, token.number == session.access else {
+                return Bool.random(using: &random) ? Answer(status: .unauthorized) : Answer(body: Self.refusal)
             }
             return Answer(body: "\(token.user)")
         }

@@ -57,6 +57,7 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
         lock.withLock {
             entries[call]?.ends += 1
             totals.answered += seen == nil ? 0 : 1
+            if seen == StressBackend.refusal { faults.append("rule 13: call \(call) got a refusal as a success") }
             if let seen, let carried = entries[call]?.carried, !carried.isEmpty, carried != [Int(seen) ?? -1] {
                 faults.append("call \(call) carried tokens of the users \(carried) and got the response for \(seen)")
             }

@@ -26,7 +26,8 @@ struct StressRound: Sendable {
             return choices.randomElement(using: &random) ?? .allow
         }
         let home = ServiceBox()
-        session = AccessTokenSupervisor(token: nil) { old in
+        let refusal = Data(StressBackend.refusal.utf8)
+        session = AccessTokenSupervisor(token: nil, refuses: { $0.data == refusal }) { old in
             try await ledger.refresh {
                 guard let service = home.service, let old else { throw AccessToken.Rejected() }
                 // The refresh request is marked as authorized, like any other request. It must not wait for the refresh

@@ -61,6 +61,9 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, L
     /// The ``description``, followed by the hint for the developer.
     public var debugDescription: String { hint.map { "\(description). \($0)" } ?? description }
 
+    /// The reason why a body is cut off, as a text.
+    var cutOffReason: String { reason ?? kind.explanation }
+
     /// A text about the failure for the user.
     public var errorDescription: String? {
         if isSessionUnknown { return "The log-in cannot be checked at the moment." }

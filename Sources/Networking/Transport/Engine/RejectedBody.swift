@@ -124,9 +124,6 @@ extension NetworkError {
         .idleTimedOut, .unknown,
     ]
 
-    /// The reason why a body is cut off, as a text.
-    var cutOffReason: String { reason ?? kind.explanation }
-
     /// Returns the error for a rejected response. If the body of the response is cut off, the reason of the error says
     /// so: `404 Not Found; its body was cut off after 12 bytes: no byte for 5 s`.
     static func noting(cutOffOf response: HTTPResponse, in error: any Error) -> any Error {
