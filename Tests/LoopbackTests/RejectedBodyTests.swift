@@ -159,6 +159,20 @@ extension Loopback {
             #expect(error?.status == .notFound)
         }
 
+        @Test(
+            "A 429 whose body stalls closes the gate before the body ends",
+            arguments: Engine.allCases.filter { $0 != .urlSessionOnLinux })  // which may report a head late
+        func gate(engine: Engine) async throws {
+            let trial = try Trial(engine) { Fault.stalled.send(429, with: "Retry-After: 9\r\n", on: $0) }
+            let gate = try #require(trial.service.client.configuration.backoffGate)
+            let origin = try #require(HTTPOrigin(trial.server.url))
+            let task = trial.service.task(.get("x"), as: .string)
+            while gate.wait(for: origin) == nil { try await Task.sleep(for: .milliseconds(5)) }
+            #expect(trial.service.client.runningCallCount == 1)
+            task.cancel()
+            _ = await failure { _ = try await task.value }
+        }
+
         @Test("The body of a rejected response ends after 1 MiB", arguments: Engine.allCases)
         func size(engine: Engine) async throws {
             let trial = try Trial(engine) { connection in
