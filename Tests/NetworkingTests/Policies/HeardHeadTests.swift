@@ -40,7 +40,7 @@ struct HeardHeadTests {
     @Test("If a transport reports no heads, the policies hear the head when the attempt ends")
     func unreported() async throws {
         try await service(StubTransport { _ in .text("body") }, listening("a", "b")).request(UserEndpoint.open)
-        #expect(log.value == ["b heard 200, 0 bytes", "a heard 200, 0 bytes", "b left", "a left"])
+        #expect(log.value == ["b heard 200, 4 bytes", "a heard 200, 4 bytes", "b left", "a left"])
     }
 
     @Test("Without a head, nothing is heard")
@@ -79,7 +79,7 @@ struct HeardHeadTests {
             listening("a")(&$0)
         }
         for _ in 0..<2 { _ = try await service.request(UserEndpoint.open, as: .string) }
-        #expect(log.value == ["a heard 200, 0 bytes", "a left", "a left"])
+        #expect(log.value == ["a heard 200, 4 bytes", "a left", "a left"])
         clock.advance(by: .seconds(61))
         log.change { $0 = [] }
         _ = try await service.request(UserEndpoint.open, as: .string)
@@ -221,6 +221,62 @@ struct HeardHeadTests {
         await refreshed.wait()
         slow.end()
     }
+
+    @Test("If the cache sends a second request because a 304 does not fit, its head is heard")
+    func refetch() async throws {
+        let gate = BackoffGate(clock: clock.networkClock)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = RefetchTransport()
+            $0.clock = clock.networkClock
+            $0.retry = nil
+            $0.backoffGate = gate
+            $0.cache = ResponseCache(clock: clock.networkClock)
+        }
+        _ = try await service.request(UserEndpoint.open, as: .string)
+        clock.advance(by: .seconds(5))
+        _ = await Fixture.failure { _ = try await service.request(UserEndpoint.open, as: .string) }
+        let origin = try #require(URL(string: "https://api.example.com").flatMap(HTTPOrigin.init))
+        #expect(gate.wait(for: origin) == .seconds(9))
+    }
+
+    @Test("If a download starts again after a 416, the last head is heard")
+    func restart() async throws {
+        let folder = try TemporaryFolder()
+        let target = folder.url.appendingPathComponent("report")
+        let destination = FileDestination(target, overwriting: .replace, resuming: .sameAddress)
+        let gate = BackoffGate(clock: clock.networkClock)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = HalfTransport(restarts: true)
+            $0.clock = clock.networkClock
+            $0.retry = nil
+            $0.backoffGate = gate
+        }
+        _ = await Fixture.failure { _ = try await service.request(UserEndpoint.open, as: .file(destination)) }
+        #expect(destination.partialSize == 4)
+        _ = await Fixture.failure { _ = try await service.request(UserEndpoint.open, as: .file(destination)) }
+        let origin = try #require(URL(string: "https://api.example.com").flatMap(HTTPOrigin.init))
+        #expect(gate.wait(for: origin) == .seconds(9))
+    }
+
+    @Test("A newer call takes over the transfer of an older one, and gives its own permit back unheard")
+    func latest() async throws {
+        let server = SlowBodyTransport(.ok)
+        let limit = ConcurrencyLimit(8)
+        let service = service(server) {
+            $0.duplicates = .always(.keepLatest)
+            $0.concurrencyLimit = limit
+            listening("a")(&$0)
+        }
+        let first = service.task(UserEndpoint.open, as: .string)
+        await server.head.wait()
+        let second = service.task(UserEndpoint.open, as: .string)
+        _ = await Fixture.failure { _ = try await first.value }
+        #expect(limit.activeCount == 1)
+        server.end()
+        #expect(try await second.value == "body")
+        #expect(log.value.filter { $0.contains("heard") }.count == 1)
+        #expect(log.value.filter { $0 == "a left" }.count == 2)
+    }
 }
 
 /// A policy that logs what it hears.
@@ -300,5 +356,21 @@ private final class AlternatingTransport: Transport {
     func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         count.change { $0 += 1 }
         return try await (count.value == 1 ? first : rest).send(request, delivering: delivery)
+    }
+}
+
+/// Answers with a response that can be stored, then with a 304 for another one, then with 429.
+private final class RefetchTransport: Transport {
+    let count = Box(0)
+    func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+        count.change { $0 += 1 }
+        let (status, headers): (HTTPStatus, HTTPHeaders) =
+            switch count.value {
+            case 1: (.ok, [.cacheControl: "max-age=1", .eTag: "\"1\""])
+            case 2: (.notModified, [.eTag: "\"2\""])
+            default: (.tooManyRequests, [.retryAfter: "9"])
+            }
+        request.parts.transfer?.receive(ResponseHead(status: status, headers: headers), to: request)
+        return HTTPResponse(status, headers: headers, content: .data(Data("x".utf8)), to: request)
     }
 }

@@ -154,7 +154,7 @@ package struct Admitted: ~Copyable, Sendable {
             }
             guard var ended else { return }
             if case .unknown = ended.head, let response = outcome.response {
-                ended.policies.hear(ended.permits, response.head)  // the transport has reported no head
+                ended.policies.hear(ended.permits, response)  // the transport has reported no head
             }
             ended.policies.leave(&ended.permits, outcome)
         }

@@ -14,6 +14,8 @@ package final class DuplicateHandlingTransport: Transport {
     private let policy: DuplicateRequestPolicy?
     private let ignored: [HTTPHeader.Name]
     private let hashesCredentials: Bool
+    /// The jar whose cookies the requests will carry.
+    private let cookies: CookieJar?
     private let running = RunningTransfers()
     private let downloads = RunningDownloads()
 
@@ -23,13 +25,17 @@ package final class DuplicateHandlingTransport: Transport {
     ///   - base: The transport that sends the requests.
     ///   - policy: The policy for requests that have no policy of their own; nil sends every request.
     ///   - ignored: The header fields that may differ between equal requests.
+    ///   - cookies: The jar of the service. Requests are compared with their cookies, so that two users never share a
+    ///     response.
     package init(
         _ base: any Transport, policy: DuplicateRequestPolicy?,
-        ignoring ignored: [HTTPHeader.Name] = ["Traceparent", "Tracestate", "X-Request-ID", .idempotencyKey]
+        ignoring ignored: [HTTPHeader.Name] = ["Traceparent", "Tracestate", "X-Request-ID", .idempotencyKey],
+        cookies: CookieJar? = nil
     ) {
         self.base = base
         self.policy = policy
         self.ignored = ignored
+        self.cookies = cookies
         hashesCredentials = !ignored.contains(where: \.isSensitive)
     }
 
@@ -47,6 +53,7 @@ package final class DuplicateHandlingTransport: Transport {
     private func send(
         _ request: HTTPRequest, delivering delivery: BodyDelivery, by policy: DuplicateRequestPolicy
     ) async throws -> HTTPResponse {
+        let request = cookies?.addingCookies(to: request) ?? request
         if let file = request.parts.download {
             return try await downloads.send(
                 request, into: file, delivering: delivery, over: base, by: policy, ignoring: ignored)
@@ -126,16 +133,21 @@ package final class DuplicateHandlingTransport: Transport {
         case .earlier:
             throw SharedTransfer.superseded("an equal request is in progress")
         case .all:
-            guard let caller = transfer.attach() else { return nil }
-            held?.end(after: nil)  // the call waits for another caller's transfer, which has a permit
-            return .waiting(caller)
+            return attach(held) { transfer.attach() }
         case .latest:
-            return transfer.attach(superseding: SharedTransfer.isReplaced).map { .waiting($0) }
+            return attach(held) { transfer.attach(superseding: SharedTransfer.isReplaced) }
         case .observer(let observer):
             guard transfer.observe(observer, at: held) else { return nil }
             transfer.supersede("the response goes to an observer")
             throw SharedTransfer.superseded("the response goes to an observer")
         }
+    }
+
+    /// Attaches a call to a transfer. The call returns its permits, because the transfer has those of an earlier call.
+    private func attach(_ held: (any TransferAdmission)?, _ attach: () -> SharedTransfer.Caller?) -> Place? {
+        guard let caller = attach() else { return nil }
+        held?.end(after: nil)
+        return .waiting(caller)
     }
 
     /// Replaces a transfer with a new one; returns nil if the old transfer is no longer in progress. An observer is

@@ -54,11 +54,13 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
     /// Reports an event of the transfer.
     func report(_ signal: @autoclosure () -> RequestSignal) { events?(signal()) }
 
-    /// Reports the head of a response from the server. The policies hear the last one: a redirect with a `Location` is
-    /// followed by another head, or by the end of the attempt.
+    /// Reports the head of a response from the server. The policies hear the last one of the attempt. A redirect with a
+    /// `Location`, a 304 and a 416 may be followed by another request, so that the policies hear them when the attempt
+    /// ends, unless another head follows.
     func receive(_ head: ResponseHead, to request: HTTPRequest) {
         report(.head(head.status, head.headers))
-        if head.status.isRedirection, head.headers.contains(.location) { return }
+        let isFollowed = head.status.isRedirection && head.headers.contains(.location)
+        guard !isFollowed, head.status != .notModified, head.status != .rangeNotSatisfiable else { return }
         admission?.hear {
             inCall(HTTPResponse(head.status, headers: head.headers, to: request, httpVersion: head.version))
         }
