@@ -94,9 +94,7 @@ struct EventStream: Sendable {
     /// Opens a connection, and returns its body. Returns nil if the server ends the stream with 204.
     fileprivate func connect(after lastEventID: String, inSession session: Int?) async throws -> IncomingBody? {
         let converter = ResponseConverter.eventsUnlessOver(after: lastEventID)
-        let pipeline = RequestPipeline(
-            endpoint, on: client, for: converter.requirements, with: client.resolved(settings, for: endpoint),
-            inSession: session)
+        let pipeline = client.pipeline(endpoint, as: converter, with: settings, inSession: session)
         var body: IncomingBody?
         _ = try await pipeline.runReporting { body = try await converter.convert($0, decoder: $1) }
         return body

@@ -96,9 +96,12 @@ public final class NetworkClient: Sendable {
 
     /// Returns the pipeline that runs one call.
     func pipeline<Value: Sendable>(
-        _ endpoint: any Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings
+        _ endpoint: any Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings,
+        inSession session: Int? = nil
     ) -> RequestPipeline {
-        RequestPipeline(endpoint, on: self, for: converter.requirements, with: resolved(settings, for: endpoint))
+        RequestPipeline(
+            endpoint, on: self, for: converter.requirements, with: resolved(settings, for: endpoint),
+            inSession: session)
     }
 
     /// The number of the current session; nil if the client has none.
@@ -155,7 +158,7 @@ public final class NetworkClient: Sendable {
 
     func withCookies(_ request: HTTPRequest) -> HTTPRequest {
         guard let cookies = configuration.cookies else { return request }
-        return CookieTransport(base: transport, jar: cookies).addingCookies(to: request)
+        return cookies.addingCookies(to: request)
     }
 
     /// Returns the settings of one call. A value of the call overrides the value of the endpoint, which overrides the

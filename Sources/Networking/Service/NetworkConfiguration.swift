@@ -178,7 +178,8 @@ extension NetworkConfiguration {
         let caching: any Transport = cache.map { CachingTransport(base: storingCookies, cache: $0) } ?? storingCookies
         let carrying: any Transport = cookies.map { CookieTransport(base: caching, jar: $0) } ?? caching
         let following = RedirectFollowingTransport(base: carrying, policy: redirects)
-        return DownloadTransport(base: DuplicateHandlingTransport(following, policy: duplicates))
+        let comparing = DuplicateHandlingTransport(following, policy: duplicates, cookies: cookies)
+        return DownloadTransport(base: comparing)
     }
 
     /// Returns the session that the parts belong to, or an error if they belong to two sessions. Both are nil if no

@@ -45,7 +45,13 @@ extension NetworkRequesting {
     ) -> ResponseCache.CachedThenFresh<Value> {
         ResponseCache.CachedThenFresh(
             stored: { cachedResponse(endpoint, as: converter, with: settings) },
-            load: { try await response(endpoint, as: converter, with: settings.awaitingValidation) })
+            session: { client.sessionNumber },
+            load: { session in
+                let call = client.pipeline(
+                    endpoint, as: converter, with: settings.awaitingValidation, inSession: session)
+                let (value, outcome) = try await call.value(converter)
+                return Response(value, outcome)
+            })
     }
 
     /// Removes the stored responses for a call from the service's cache, for all credentials.
@@ -73,7 +79,9 @@ extension ResponseCache {
         /// A response with its value.
         public typealias Element = Response<Value>
         let stored: @Sendable () -> Response<Value>?
-        let load: @Sendable () async throws -> Response<Value>
+        /// Returns the number of the current session.
+        let session: @Sendable () -> Int?
+        let load: @Sendable (_ session: Int?) async throws -> Response<Value>
 
         /// An iterator over the responses.
         public struct Iterator: AsyncIteratorProtocol {
@@ -82,6 +90,8 @@ extension ResponseCache {
             private let responses: CachedThenFresh
             private var step = Step.stored
             private var stored: HTTPResponse?
+            /// The number of the session of both responses: they never belong to two users.
+            private var session: Int?
 
             init(_ responses: CachedThenFresh) {
                 self.responses = responses
@@ -91,6 +101,7 @@ extension ResponseCache {
             public mutating func next() async throws -> Response<Value>? {
                 if step == .stored {
                     step = .server
+                    session = responses.session()
                     if let response = responses.stored() {
                         stored = response.http
                         return response
@@ -98,7 +109,7 @@ extension ResponseCache {
                 }
                 guard step == .server else { return nil }
                 step = .end
-                let response = try await responses.load()
+                let response = try await responses.load(session)
                 // If the stored response is fresh, the call gets the same response from the cache. The iterator does
                 // not return it a second time.
                 let isSame = response.http.source == .cache && stored.map { $0.data == response.http.data } == true

@@ -164,9 +164,7 @@ extension NetworkRequesting {
     public func cachedThenFresh<Call: TypedEndpoint>(
         _ endpoint: Call, with settings: RequestSettings = RequestSettings()
     ) -> ResponseCache.CachedThenFresh<Call.ResponseValue> {
-        ResponseCache.CachedThenFresh(
-            stored: { cachedResponse(endpoint, with: settings) },
-            load: { try await response(endpoint, with: settings.awaitingValidation) })
+        cachedThenFresh(endpoint, as: client.resolved(settings, with: endpoint).1, with: settings)
     }
 }
 

@@ -61,4 +61,21 @@ struct CookieTransportTests {
         for _ in 0..<2 { try await plain.request(Home()) }
         #expect(stub.requests.suffix(2).allSatisfy { !$0.headers.contains(.cookie) })
     }
+
+    @Test("A redirect whose body is lost sets its cookie before it is followed")
+    func redirectWithoutBody() async throws {
+        let jar = CookieJar()
+        let stub = StubTransport { request in
+            if request.url.path == "/v1/target" { return .text(request.headers[.cookie] ?? "none") }
+            let response = HTTPResponse(
+                .found, headers: [.location: "/v1/target", .setCookie: "session=1; Path=/"], to: request)
+            return .failure(NetworkError(.truncatedBody, request: request, response: response))
+        }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.cookies = jar
+            $0.retry = nil
+        }
+        #expect(try await service.request(UserEndpoint.open, as: .string) == "session=1")
+    }
 }

@@ -60,9 +60,15 @@ extension HTTPRequest {
     ///   - sent: The requests that the call has sent, from which the handler may have made its request, too.
     func continuing(_ original: HTTPRequest, sent: [HTTPRequest]) -> HTTPRequest {
         var request = inCall(of: original).moved(from: [original] + sent)
-        // The handler may have kept a request of another call. If the token may go there, its adapter adds it again.
-        if request.isForeign { request.headers.removeAll { $0.isFromEnvironment || $0.isFromSession } }
+        request.removeFieldsOfOthers()
         return request
+    }
+
+    /// Removes the fields that do not belong to a request of a handler, which may have kept a request of another call.
+    /// If the token may go to the origin, its adapter adds it again.
+    private mutating func removeFieldsOfOthers() {
+        let isForeign = isForeign
+        headers.removeAll { $0.isFromSession || isForeign && $0.isFromEnvironment }
     }
 
     /// Returns the request of a handler as the request of a call whose own request could not be created.
@@ -70,7 +76,7 @@ extension HTTPRequest {
         var request = leavingCall()
         request.parts[ResolvedEndpoint.self] = ResolvedEndpoint(
             authorizationType: type == .inherited ? .none : type, home: home ?? origin, path: nil, query: [:])
-        if request.isForeign { request.headers.removeAll { $0.isFromEnvironment || $0.isFromSession } }
+        request.removeFieldsOfOthers()
         return request
     }
 

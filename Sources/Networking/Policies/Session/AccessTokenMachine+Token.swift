@@ -14,10 +14,10 @@ extension AccessTokenMachine {
     }
 
     /// Rules 8 and 11: the token was rotated outside of the supervisor. The session stays the same. A token without a
-    /// refresh token keeps the old one. After a log-out, the new token is ignored. If the new token is already the
-    /// current token, nothing happens, and the result of a refresh in progress counts.
+    /// refresh token keeps the old one. After a log-out, the new token is ignored, and so is a token of another session.
+    /// If the new token is already the current token, nothing happens, and the result of a refresh in progress counts.
     package mutating func replace(_ token: AccessToken, at now: Date) -> [Effect] {
-        guard let current = self.token else { return [] }
+        guard let current = self.token, token.session == nil || token.session == session else { return [] }
         var token = token
         token.refreshToken = token.refreshToken ?? current.refreshToken
         guard token != current else { return [] }
@@ -32,7 +32,10 @@ extension AccessTokenMachine {
         _ job: Job, with token: AccessToken, from origin: Origin, isKept: Bool, at now: Date
     ) -> [Effect] {
         let ended = take(job)
-        guard job.generation == tokenGeneration else { return ended.map { follow($0) } ?? [] }
+        // A first reading that arrives after another one has read the store is too old.
+        guard job.generation == tokenGeneration, job.kind != .load || isUnread else {
+            return ended.map { follow($0) } ?? []
+        }
         if let session = token.session, session != self.session {
             self.session = session
             if job.kind != .load { sessionNumber += 1 }

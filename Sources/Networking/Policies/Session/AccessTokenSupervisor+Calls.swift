@@ -26,7 +26,11 @@ extension AccessTokenSupervisor {
         if let token {
             var fields = HTTPHeaders()
             addFields?(token, &fields)
-            for field in fields { request.headers.set(field.from(.session(user))) }
+            for field in fields {
+                // No text shows what belongs to a user.
+                let secret = HTTPHeader(field.name, field.value, isSensitive: true)
+                request.headers.set(secret.from(.session(user)))
+            }
             let type = token.scheme ?? call.authorizationType
             request.headers.set(.authorization(type, token.value).from(.session(user)))
         }

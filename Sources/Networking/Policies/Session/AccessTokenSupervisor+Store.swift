@@ -6,6 +6,11 @@ extension AccessTokenSupervisor {
     enum Finding: Sendable {
         case token(AccessToken, from: AccessTokenMachine.Origin, isKept: Bool)
         case nothing
+
+        /// A token that another process has stored. If it has no session id, it belongs to a session of its own.
+        static func found(_ token: AccessToken) -> Finding {
+            .token(token.inSession(token.sessionID), from: .elsewhere, isKept: true)
+        }
     }
 
     /// Runs a job of the machine.
@@ -27,7 +32,7 @@ extension AccessTokenSupervisor {
     private func result(of job: AccessTokenMachine.Job, in store: any AccessTokenStore) async throws -> Finding {
         let (stored, isUnsaved) = try await look(into: store, for: job)
         switch job.step(finding: stored, isUnsaved: isUnsaved, at: clock.date()) {
-        case .adopt(let token): return .token(token.inSession(token.sessionID), from: .elsewhere, isKept: true)
+        case .adopt(let token): return .found(token)
         case .findNothing: return .nothing
         case .remainOver: throw AccessToken.Rejected(SessionEnded())
         case .logOut: throw AccessToken.Rejected(LoggedOutElsewhere())
@@ -60,7 +65,7 @@ extension AccessTokenSupervisor {
             // A process that does not use the lease may have refreshed first.
             let (later, isUnsaved) = try await look(into: store, for: job)
             guard let later, later.value != stored?.value, !isUnsaved else { throw error }
-            return .token(later, from: .elsewhere, isKept: true)
+            return .found(later)
         }
         do {
             return try await writing.withLock { try await save(new, over: [stored, old], of: job, in: store) }
@@ -89,7 +94,7 @@ extension AccessTokenSupervisor {
         if try isUnsaved(finding: later, for: job) { return .token(new, from: .refresh, isKept: false) }
         // Another process has logged out or logged in meanwhile: its change takes precedence.
         guard let later else { throw AccessToken.Rejected(LoggedOutElsewhere()) }
-        return .token(later, from: .elsewhere, isKept: true)
+        return .found(later)
     }
 
     /// The token of the job is no longer the current token.

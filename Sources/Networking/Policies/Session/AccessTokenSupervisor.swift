@@ -217,8 +217,8 @@ public final class AccessTokenSupervisor: Sendable {
     /// Replaces the current token with another token of the same session: a token that an extension of the app has
     /// fetched with a separate refresh, or the token of the same user who has logged in again. The new token takes
     /// precedence over a refresh in progress, and calls continue with the new token. If it has no refresh token, it
-    /// keeps that of the current token. If there is no current token, for example after nil was assigned, the method
-    /// does nothing.
+    /// keeps that of the current token. If there is no current token, for example after nil was assigned, or if the
+    /// new token carries the id of another session (``AccessToken/session``), the method does nothing.
     public func replace(_ token: AccessToken) {
         run { $0.replace(token, at: $1) }
     }

@@ -59,8 +59,9 @@ struct CacheAudience: Sendable {
         for name in varying where all.contains(name) && !headers.contains(name) {
             headers.append(HTTPHeader(name, normalized(all.values(for: name), name)))
         }
-        // A response with `Vary: Authorization` is used only for requests with the same token.
-        let user = headers.lazy.compactMap(\.user).first
+        // A response with `Vary: Authorization` is used only for requests with the same token. If the app has replaced
+        // the credentials of the session, the request belongs to another user.
+        let user = headers.lazy.filter { $0.name == .authorization }.compactMap(\.user).first
         if let user, !varying.contains(.authorization) { headers.append(HTTPHeader(session, user.id)) }
         for value in request.parts.identity(without: CacheOrder.self) where value != user?.id {
             headers.append(HTTPHeader(CacheAudience.identity, value))

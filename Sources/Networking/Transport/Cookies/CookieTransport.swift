@@ -8,11 +8,14 @@ struct CookieTransport: Transport {
 
     /// Sends the request with the jar's cookies.
     func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
-        try await base.send(addingCookies(to: request), delivering: delivery)
+        try await base.send(jar.addingCookies(to: request), delivering: delivery)
     }
+}
 
+extension CookieJar {
+    /// Returns the request with the cookies for its URL, in place of the cookies of an earlier URL.
     func addingCookies(to request: HTTPRequest) -> HTTPRequest {
-        let field = jar.field(for: request.url)
+        let field = field(for: request.url)
         let hasOld = request.parts[CookieMark.self] != nil
         guard field != nil || hasOld else { return request }
         var request = request
@@ -42,11 +45,20 @@ struct SetCookieTransport: Transport {
     let base: any Transport
     let jar: CookieJar
 
-    /// Sends the request, and stores the cookies of the response.
+    /// Sends the request, and stores the cookies of the response, also if its body is lost.
     func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
-        let response = try await base.send(request, delivering: delivery)
-        guard response.headers.contains(.setCookie) else { return response }
+        do {
+            let response = try await base.send(request, delivering: delivery)
+            keepCookies(of: response)
+            return response
+        } catch {
+            if let response = (error as? NetworkError)?.response { keepCookies(of: response) }
+            throw error
+        }
+    }
+
+    private func keepCookies(of response: HTTPResponse) {
+        guard response.headers.contains(.setCookie) else { return }
         jar.keep(response.headers, from: response.request.url)
-        return response
     }
 }

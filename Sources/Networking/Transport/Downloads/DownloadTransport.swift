@@ -73,9 +73,10 @@ final class Download: HTTPRequest.Part {
     let contentName: String
     private let end = Settlement<Void>()
 
-    init(to destination: FileDestination, from url: URL) {
+    /// - Parameter identity: What makes the request different from requests of other users.
+    init(to destination: FileDestination, from url: URL, for identity: [String]) {
         self.destination = destination
-        contentName = destination.contentName(url)
+        contentName = ([destination.contentName(url)] + identity).joined(separator: " ")
     }
 
     var outsideOrigin: Download? { self }
@@ -98,6 +99,6 @@ extension HTTPRequest.Parts {
 extension HTTPRequest {
     /// Begins an attempt to write the response of the request into a file.
     mutating func beginDownload(to destination: FileDestination) {
-        parts[Download.self] = Download(to: destination, from: url)
+        parts[Download.self] = Download(to: destination, from: url, for: parts.identity())
     }
 }
