@@ -178,7 +178,9 @@ extension NetworkConfiguration {
         let caching: any Transport = cache.map { CachingTransport(base: storingCookies, cache: $0) } ?? storingCookies
         let carrying: any Transport = cookies.map { CookieTransport(base: caching, jar: $0) } ?? caching
         let following = RedirectFollowingTransport(base: carrying, policy: redirects)
-        let comparing = DuplicateHandlingTransport(following, policy: duplicates, cookies: cookies)
+        var completing: (@Sendable (HTTPRequest) -> HTTPRequest)?
+        if let cookies { completing = { cookies.addingCookies(to: $0) } }
+        let comparing = DuplicateHandlingTransport(following, policy: duplicates, completing: completing)
         return DownloadTransport(base: comparing)
     }
 

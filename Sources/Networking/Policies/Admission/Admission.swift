@@ -28,7 +28,7 @@ package struct Admission: Sendable {
                 }
             }
         } catch {
-            policies.leave(&entry.permits, .notSent)
+            policies.leave(entry.permits, .notSent)
             throw error
         }
         return Admitted(Admitted.Slots(policies, entry.permits))
@@ -50,7 +50,9 @@ package struct Admission: Sendable {
         mutating func enterAll() throws -> Int? {
             for index in policies.indices where permits[index] == nil {
                 guard let permit = try policies[index].tryEnter(request, for: endpoint) else {
-                    policies.leave(&permits, .notSent)
+                    let held = permits
+                    permits = policies.map { _ in nil }
+                    policies.leave(held, .notSent)
                     return index
                 }
                 permits[index] = permit
@@ -152,11 +154,11 @@ package struct Admitted: ~Copyable, Sendable {
                 defer { holding = Holding() }
                 return holding
             }
-            guard var ended else { return }
+            guard let ended else { return }
             if case .unknown = ended.head, let response = outcome.response {
                 ended.policies.hear(ended.permits, response)  // the transport has reported no head
             }
-            ended.policies.leave(&ended.permits, outcome)
+            ended.policies.leave(ended.permits, outcome)
         }
 
         func end(after outcome: Result<HTTPResponse, any Error>?) { end(.after(outcome)) }
@@ -177,7 +179,7 @@ package struct Admitted: ~Copyable, Sendable {
                 defer { holding = Holding() }
                 return (holding, outcome)
             }
-            if case (var ended, let outcome)? = ended { ended.policies.leave(&ended.permits, outcome) }
+            if let (ended, outcome) = ended { ended.policies.leave(ended.permits, outcome) }
         }
 
         func handOver() -> (any TransferAdmission)? { handOver(from: 0) }
@@ -192,8 +194,8 @@ package struct Admitted: ~Copyable, Sendable {
         }
 
         deinit {
-            guard var held = holding.whileSoleOwner({ $0.policies.isEmpty ? nil : $0 }) else { return }
-            held.policies.leave(&held.permits, .notSent)
+            guard let held = holding.whileSoleOwner({ $0.policies.isEmpty ? nil : $0 }) else { return }
+            held.policies.leave(held.permits, .notSent)
         }
     }
 
@@ -250,11 +252,9 @@ extension [any AdmissionPolicy] {
     }
 
     /// Returns every permit to its policy, in the opposite order of entry.
-    fileprivate func leave(_ permits: inout [AdmissionPermit?], _ outcome: AdmissionPermit.Outcome) {
+    fileprivate func leave(_ permits: [AdmissionPermit?], _ outcome: AdmissionPermit.Outcome) {
         for index in permits.indices.reversed() {
-            guard let permit = permits[index] else { continue }
-            permits[index] = nil
-            self[index].leave(permit, outcome)
+            if let permit = permits[index] { self[index].leave(permit, outcome) }
         }
     }
 }

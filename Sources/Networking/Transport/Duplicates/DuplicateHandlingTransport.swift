@@ -14,8 +14,8 @@ package final class DuplicateHandlingTransport: Transport {
     private let policy: DuplicateRequestPolicy?
     private let ignored: [HTTPHeader.Name]
     private let hashesCredentials: Bool
-    /// The jar whose cookies the requests will carry.
-    private let cookies: CookieJar?
+    /// Adds the fields that a lower transport will add and that distinguish users.
+    private let completing: (@Sendable (HTTPRequest) -> HTTPRequest)?
     private let running = RunningTransfers()
     private let downloads = RunningDownloads()
 
@@ -25,17 +25,17 @@ package final class DuplicateHandlingTransport: Transport {
     ///   - base: The transport that sends the requests.
     ///   - policy: The policy for requests that have no policy of their own; nil sends every request.
     ///   - ignored: The header fields that may differ between equal requests.
-    ///   - cookies: The jar of the service. Requests are compared with their cookies, so that two users never share a
-    ///     response.
+    ///   - completing: Adds the fields that a lower transport will add and that distinguish users, such as cookies, so
+    ///     that two users never share a response.
     package init(
         _ base: any Transport, policy: DuplicateRequestPolicy?,
         ignoring ignored: [HTTPHeader.Name] = ["Traceparent", "Tracestate", "X-Request-ID", .idempotencyKey],
-        cookies: CookieJar? = nil
+        completing: (@Sendable (HTTPRequest) -> HTTPRequest)? = nil
     ) {
         self.base = base
         self.policy = policy
         self.ignored = ignored
-        self.cookies = cookies
+        self.completing = completing
         hashesCredentials = !ignored.contains(where: \.isSensitive)
     }
 
@@ -53,7 +53,7 @@ package final class DuplicateHandlingTransport: Transport {
     private func send(
         _ request: HTTPRequest, delivering delivery: BodyDelivery, by policy: DuplicateRequestPolicy
     ) async throws -> HTTPResponse {
-        let request = cookies?.addingCookies(to: request) ?? request
+        let request = completing?(request) ?? request
         if let file = request.parts.download {
             return try await downloads.send(
                 request, into: file, delivering: delivery, over: base, by: policy, ignoring: ignored)
