@@ -65,7 +65,6 @@ struct TokenRules: Sendable {
         var refreshed = Refreshed.no
         var isRepeatedWithNewer = false
         var isRepeatedAfterRefresh = false
-        var sends = 0
         var ownRetries = 0
 
         /// The call that begins in the current session.
@@ -78,7 +77,7 @@ struct TokenRules: Sendable {
             ]
             let mask = flags.enumerated().reduce(UInt8(0)) { $0 | ($1.element ? 1 << UInt8($1.offset) : 0) }
             return [
-                mask, carried.rawValue, refreshed.rawValue, UInt8(sends), UInt8(ownRetries),
+                mask, carried.rawValue, refreshed.rawValue, UInt8(ownRetries),
                 (hasSeenFailure ? 1 : 0) + (hasSeenChange ? 2 : 0),
             ]
         }

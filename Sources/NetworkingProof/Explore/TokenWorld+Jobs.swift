@@ -180,7 +180,7 @@ extension TokenWorld {
         let isCurrent = job.generation == machine.tokenGeneration
         let now = now
         if isCurrent {
-            let isOther = job.kind != .load && token.session != machine.session
+            let isOther = !machine.isUnread && token.session != machine.session
             change(to: token, by: origin == .refresh ? .refresh : .store, beginsSession: isOther)
         }
         end(index) { $0.succeed(job, with: token, from: origin, isKept: isKept, at: now) }

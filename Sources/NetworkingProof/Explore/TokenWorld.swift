@@ -207,10 +207,10 @@ struct TokenWorld: World {
             runs: machine.refresh.map { refresh in running.contains { $0.job.id == refresh.id } },
             tokenSession: machine.token.map { ($0.session, machine.session) })
         guard case .read(isKept: true) = machine.storage else { return }
-        if !isForeign, !running.contains(where: \.isSaving) { rules.checkStore(isKept: store == machine.token) }
         if options.hasStore, running.isEmpty, keeper == nil, let store {
             rules.checkLogOut(holdsEnded: ended.contains(store.session ?? UUID()))
         }
+        if !isForeign, !running.contains(where: \.isSaving) { rules.checkStore(isKept: store == machine.token) }
     }
 }
 

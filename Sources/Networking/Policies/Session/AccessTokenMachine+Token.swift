@@ -32,13 +32,11 @@ extension AccessTokenMachine {
         _ job: Job, with token: AccessToken, from origin: Origin, isKept: Bool, at now: Date
     ) -> [Effect] {
         let ended = take(job)
-        // A first reading that arrives after another one has read the store is too old.
-        guard job.generation == tokenGeneration, job.kind != .load || isUnread else {
-            return ended.map { follow($0) } ?? []
-        }
+        guard job.generation == tokenGeneration else { return ended.map { follow($0) } ?? [] }
         if let session = token.session, session != self.session {
             self.session = session
-            if job.kind != .load { sessionNumber += 1 }
+            // A late reading may find another session than the first one, which has found none.
+            if !isUnread { sessionNumber += 1 }
         }
         store(token, at: now)
         tokenOrigin = origin
