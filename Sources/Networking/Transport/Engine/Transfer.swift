@@ -174,9 +174,11 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
             return response
         }
         let error = error.completed(request: request, response: response)
-        cutOff = response.flatMap { reasonToKeep($0, after: error) }
+        // The caller of a streamed response may already read the variables, so that they do not change.
+        let reason = response.flatMap { reasonToKeep($0, after: error) }
         timer?.end()
-        if cutOff != nil {
+        if let reason {
+            cutOff = reason
             body = Data(body.prefix(RejectedBody.maximumSize))
             isAnswered.settle(.success(()))
         } else {
