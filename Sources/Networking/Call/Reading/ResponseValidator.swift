@@ -4,9 +4,9 @@
 /// error. An empty list (`[]`) accepts every status. Default: `.standard`, which accepts a status of 200 to 299 and a
 /// media type that your `Accept` names.
 ///
-/// If `.status` or `.standard` rejects a status, the body matters only for the text of the error. Such a body ends after
-/// 1 MiB, after 5 s without a byte, and 30 s after the head; and if it fails, the status decides. No other validator is
-/// asked about a body that is cut off. An empty list reads every body whole.
+/// If `.status` or `.standard` rejects a status, the body matters only for the text of the error. Such a body ends
+/// after 1 MiB, after 5 s without a byte, and 30 s after the head; and if it fails, the status decides. No other
+/// validator is asked about a body that is cut off. An empty list reads every body whole.
 ///
 /// ```swift
 /// let hasVersion = ResponseValidator { response in

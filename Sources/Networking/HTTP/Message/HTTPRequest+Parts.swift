@@ -210,8 +210,8 @@ extension HTTPRequest {
 }
 
 extension HTTPHeader {
-    /// Whether the field was meant for the server of one origin: it is a credential, it was added by an environment or a
-    /// session, or it is not known to be harmless elsewhere.
+    /// Whether the field was meant for the server of one origin: it is a credential, it was added by an environment or
+    /// a session, or it is not known to be harmless elsewhere.
     fileprivate var staysAtOrigin: Bool {
         isSensitive || isFromEnvironment || isFromSession || !name.mayLeaveOrigin
             || [.host, .traceparent, .tracestate].contains(name)

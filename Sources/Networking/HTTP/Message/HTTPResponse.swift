@@ -65,8 +65,8 @@ public struct HTTPResponse: Sendable {
         set { parts.value.knownRefusal = newValue }
     }
 
-    /// The reason why the body is not complete; nil if it is. Only a rejected response, and the response that belongs to
-    /// an error, may have an incomplete body.
+    /// The reason why the body is not complete; nil if it is. Only a rejected response, and the response that belongs
+    /// to an error, may have an incomplete body.
     var cutOff: String? {
         get { parts.value.cutOff }
         set { parts.value.cutOff = newValue }
@@ -239,9 +239,12 @@ extension HTTPResponse {
 }
 
 extension HTTPStatus {
+    /// The maximum number of bytes that are kept of the body of a rejected response.
+    static let rejectedBodySize = 1 << 20
+
     /// Returns the bytes that an error keeps of a body: none if the status is a success, otherwise at most 1 MiB, which
     /// is enough for the text of an error.
     func beginning(of body: Data) -> Data {
-        isSuccessful ? Data() : Data(body.prefix(1 << 20))
+        isSuccessful ? Data() : Data(body.prefix(HTTPStatus.rejectedBodySize))
     }
 }

@@ -111,8 +111,8 @@ package struct Admitted: ~Copyable, Sendable {
         slots.end(.failed(NetworkError(.cancelled, reason: "the permits of the attempt were dropped")))
     }
 
-    /// The permits of an attempt. Each policy hears the head of the response at most once, and then gets its permit back
-    /// once.
+    /// The permits of an attempt. Each policy hears the head of the response at most once, and then gets its permit
+    /// back once.
     fileprivate final class Slots: TransferAdmission {
         /// What the policies have heard of the response.
         private enum Head {

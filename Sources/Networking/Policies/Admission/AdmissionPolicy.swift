@@ -107,11 +107,11 @@ public protocol AdmissionPolicy: ResetParticipant {
     /// Receives the head of the response, whose body has not arrived yet. Decide here what must not wait for the body,
     /// such as whether further requests are sent: a body may take minutes. Default: does nothing.
     ///
-    /// The method is called at most once for each permit, and never after ``leave(_:_:)`` has begun. It is called for the
-    /// last response of the attempt, after redirects, also if the response is a 304 or if a stored response replaces it.
-    /// It is not called if no head arrives, for a stored response, and for a call that shares the transfer of another
-    /// call. If a transport does not report heads, it is called with the whole response right before ``leave(_:_:)``. It
-    /// must not block: it may run on the thread that receives all responses.
+    /// The method is called at most once for each permit, and never after ``leave(_:_:)`` has begun. It is called for
+    /// the last response of the attempt, after redirects, also if the response is a 304 or if a stored response
+    /// replaces it. It is not called if no head arrives, for a stored response, and for a call that shares the transfer
+    /// of another call. If a transport does not report heads, it is called with the whole response right before
+    /// ``leave(_:_:)``. It must not block: it may run on the thread that receives all responses.
     func heard(_ permit: AdmissionPermit, _ head: HTTPResponse)
     /// Receives a permit back. The method is called once for each permit.
     func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome)

@@ -14,8 +14,9 @@ extension AccessTokenMachine {
     }
 
     /// Rules 8 and 11: the token was rotated outside of the supervisor. The session stays the same. A token without a
-    /// refresh token keeps the old one. After a log-out, the new token is ignored, and so is a token of another session.
-    /// If the new token is already the current token, nothing happens, and the result of a refresh in progress counts.
+    /// refresh token keeps the old one. After a log-out, the new token is ignored, and so is a token of another
+    /// session. If the new token is already the current token, nothing happens, and the result of a refresh in progress
+    /// counts.
     package mutating func replace(_ token: AccessToken, at now: Date) -> [Effect] {
         guard let current = self.token, token.session == nil || token.session == session else { return [] }
         var token = token

@@ -124,8 +124,8 @@ extension AccessTokenSupervisor {
         hear(refusal: response)
     }
 
-    /// Receives the response to a request, whose head is known. If the body refuses the token, the same follows. The gate
-    /// calls this method before the permit is released.
+    /// Receives the response to a request, whose head is known. If the body refuses the token, the same follows. The
+    /// gate calls this method before the permit is released.
     func hear(_ response: HTTPResponse) {
         guard response.isRefusal else { return hear(acceptance: response) }
         if response.isRefusalByBody { hear(refusal: response) }

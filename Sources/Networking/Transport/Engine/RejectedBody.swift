@@ -19,7 +19,7 @@ protocol StatusRules: Sendable {
 /// The limits of the body of a rejected response.
 enum RejectedBody {
     /// The maximum number of bytes: 1 MiB, which is enough for the text of an error.
-    static let maximumSize = 1 << 20
+    static let maximumSize = HTTPStatus.rejectedBodySize
     /// The maximum time without a byte.
     static let idle = Duration.seconds(5)
     /// The maximum time from the head to the end of the body.
@@ -83,8 +83,8 @@ extension IncomingBody {
 }
 
 extension HTTPResponse {
-    /// Returns the response with its body in memory. If the call rejects the response because of its status, the body is
-    /// read within the limits of ``RejectedBody``.
+    /// Returns the response with its body in memory. If the call rejects the response because of its status, the body
+    /// is read within the limits of ``RejectedBody``.
     ///
     /// - Parameter limit: The maximum number of bytes of any other body.
     /// - Throws: The errors of ``collected(upTo:)``, unless the call rejects the response.
