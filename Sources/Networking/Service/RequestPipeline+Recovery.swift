@@ -4,6 +4,8 @@ extension RequestPipeline {
     ///
     /// - Returns: The failure of the call; nil if the request has to be sent again.
     func recover(from error: any Error) async -> Failure? {
+        // If no file was written, only the end of the attempt ends its download.
+        phase.adapted?.parts.download?.finish()
         do {
             try scope.check()
             if try await waitedWhilePaused() { return nil }

@@ -210,4 +210,37 @@ struct DuplicateOutcomeTests {
         }
         #expect(stub.requests.count == 3)
     }
+
+    @Test("A failed attempt of a download has ended, so its retry is sent, even if a validator keeps the refused body")
+    func keptBody() async throws {
+        let stub = StubTransport { _ in .text("later", status: .serviceUnavailable) }
+        let kept = Box<[HTTPResponse]>([])
+        let keeping = ResponseValidator { response in
+            kept.change { $0.append(response) }
+            return .valid
+        }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StreamingTransport(base: stub)
+            $0.settings.validators = [keeping, .status(200..<300)]
+            $0.duplicates = .always(.keepFirst)
+            $0.retry = RetryPolicy(retries: 2)
+            $0.backoffGate = nil
+        }
+        let target = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        let error = await Fixture.failure { _ = try await service.request(.get("film"), as: .file(at: target)) }
+        #expect((error as? NetworkError)?.status == .serviceUnavailable)
+        #expect(stub.requests.count == 3)
+        #expect(kept.value.count == 3)
+    }
+}
+
+/// A transport that delivers every body as a stream.
+private struct StreamingTransport: Transport {
+    let base: any Transport
+
+    func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+        var response = try await base.send(request, delivering: delivery)
+        response.content = .stream(try response.content.stream)
+        return response
+    }
 }

@@ -83,8 +83,8 @@ final class Download: HTTPRequest.Part {
     var outsideCall: Download? { nil }
     var identity: [String] { [] }
 
-    /// Reports that the download has ended: the file was moved to its target and closed, or was closed after a failure.
-    /// This calls the closures that were passed to ``observeEnd(_:)``.
+    /// Reports that the download has ended: the file was moved to its target and closed, was closed after a failure, or
+    /// was not created before the attempt failed. This calls the closures that were passed to ``observeEnd(_:)``.
     func finish() { end.settle(.success(())) }
 
     /// Calls a closure when the download has ended, or immediately if it has ended already.
