@@ -48,6 +48,8 @@ extension ExploreCheck {
         tokens("tokens-2-joined", .init(roles: [.behind, .follower], isRotatedElsewhere: true), (60_000, .max)),
         tokens("tokens-2-nested", .init(roles: [.behind, .nested], isRotatedElsewhere: true), (60_000, .max)),
         tokens("tokens-2-asked", .init(roles: [.first, .asker], isRotatedElsewhere: true), (60_000, .max)),
+        tokens("tokens-2-optional", .init(roles: [.first, .optional], isRotatedElsewhere: true), (60_000, .max)),
+        tokens("tokens-2-own", .init(roles: [.first, .own], isRotatedElsewhere: true), (60_000, .max)),
         tokens("tokens-2-first", .init(form: .fetchesFirst), (60_000, .max)),
         tokens("tokens-2-fixed", .init(form: .fixed), (60_000, .max)),
         tokens("tokens-2-expiry", .init(lives: [.unknown, .short, .over]), (200_000, .max)),
@@ -57,6 +59,7 @@ extension ExploreCheck {
         tokens("tokens-3-joined", .init(roles: [.first, .behind, .follower]), (60_000, 12_000_000)),
         tokens("store-2", .init(hasStore: true), (100_000, .max)),
         tokens("store-2-chains", .init(roles: [.first, .behind], hasStore: true), (60_000, 6_000_000)),
+        tokens("store-2-optional", .init(roles: [.first, .optional], hasStore: true), (60_000, 6_000_000)),
         tokens(
             "store-2-failing", .init(hasStore: true, isStoreFailing: true),
             (100_000, 6_000_000)),

@@ -3,7 +3,7 @@ import Networking
 /// A possible next move in a ``TokenWorld``.
 enum TokenMove: CustomStringConvertible, Sendable {
     enum CallerStep: Sendable {
-        case begin, ask, enter, adapt, succeed, refuse, cancel
+        case begin, ask, enter, take, adapt, succeed, refuse, cancel
         /// The error handlers before the handler of the session end the call, or ask for a retry, or pass the refusal
         /// on.
         case endChain, retry, arrive
@@ -48,7 +48,7 @@ extension TokenWorld {
     private var callerMoves: [TokenMove] {
         var moves: [TokenMove] = []
         for (index, caller) in callers.enumerated() {
-            let steps: [TokenMove.CallerStep] =
+            var steps: [TokenMove.CallerStep] =
                 switch caller.phase {
                 case .idle: mayBegin(index) ? [.begin] : []
                 case .queued: [.ask, .cancel]
@@ -58,9 +58,16 @@ extension TokenWorld {
                 case .refused: chainSteps(of: index)
                 case .waitingToPass, .waitingForRefresh: [.cancel]
                 }
+            if mayTake(index) { steps.append(.take) }
             moves += steps.map { .caller(index, $0) }
         }
         return moves
+    }
+
+    /// An app takes the token of the session before the call, or when the request is about to be sent.
+    private func mayTake(_ index: Int) -> Bool {
+        guard options.roles[index] == .own, callers[index].taken == nil, machine.token != nil else { return false }
+        return callers[index].phase == .idle || callers[index].phase == .permitAcquired
     }
 
     /// A nested call is made by an error handler of the first call.
@@ -74,7 +81,7 @@ extension TokenWorld {
         guard index > 0 || !zip(callers, options.roles).contains(where: { $1 == .nested && $0.phase != .idle }) else {
             return [.cancel]
         }
-        guard options.roles[index] != .first else { return [.arrive, .cancel] }
+        guard !options.roles[index].isFirst else { return [.arrive, .cancel] }
         return [.arrive, .endChain, .cancel] + (rules.calls[index].ownRetries == 0 ? [.retry] : [])
     }
 

@@ -1,6 +1,10 @@
 // The rules about calls.
 extension TokenRules {
-    mutating func begin(_ index: Int) { calls[index] = .beginning }
+    /// A call begins in the current session.
+    mutating func begin(_ index: Int, isOptional: Bool) {
+        let call = calls[index]
+        calls[index] = Call(isOptional: isOptional, taken: call.taken, changesSinceTaken: call.changesSinceTaken)
+    }
 
     mutating func end(_ index: Int) { calls[index] = Call() }
 
@@ -12,26 +16,63 @@ extension TokenRules {
     ///   - token: The current token.
     ///   - hasExpired: Whether the current token has expired.
     mutating func admit(_ index: Int, isStoreRead: Bool, runs: Bool, token: String?, hasExpired: Bool) {
+        let call = calls[index]
+        guard call.isOfSession || !call.isOptional else { return }  // it will carry nothing
         expect(isStoreRead, "rule 12: nothing is sent before the store has been read")
         expect(!runs, "rule 4: nothing is sent while a refresh runs")
-        expect(calls[index].isOfSession, "rule 11: no call of another session is admitted")
+        expect(call.isOfSession, "rule 11: no call of another session is admitted")
         if form == .fetchesFirst {
             expect(token != nil || wasSet, "rule 15: nothing is sent before the first token has been fetched")
         }
-        guard let token else { return }
+        guard let token, !call.isOptional || over != token else { return }
         expect(over != token, "rule 7: nothing is sent with a token whose session is over")
         expect(
             !hasExpired || isUntried || isWrongClock || form == .fixed,
             "rule 5: a token that has expired is refreshed before sending")
     }
 
-    /// A call is sent with the current token, if there is one.
-    mutating func send(_ index: Int) {
-        expect(calls[index].isOfSession, "rule 11: a call is sent with tokens of the session in which it began")
-        calls[index].carried = hasToken ? .current : .none
+    /// A call is sent.
+    ///
+    /// - Parameters:
+    ///   - token: The token that it carries.
+    ///   - current: The current token.
+    mutating func send(_ index: Int, with token: String?, whileCurrentIs current: String?) {
+        let call = calls[index]
+        let isEnded = !call.isOfSession || current == nil || over == current
+        if call.isOptional, isEnded {
+            expect(token == nil, "rule 10: a call whose token is optional carries none after the end of its session")
+        } else {
+            expect(call.isOfSession, "rule 11: a call is sent with tokens of the session in which it began")
+            expect(token == current, "rule 10: a call carries the current token, if there is one")
+        }
+        carry(token == nil ? .none : .current, by: index)
+    }
+
+    private mutating func carry(_ token: Carried, by index: Int) {
+        calls[index].carried = token
         (calls[index].hasFailureSince, calls[index].wasCurrent, calls[index].isReplacedByRefresh) = (
             false, false, false
         )
+    }
+
+    /// The app takes the current token, and will add it to a call.
+    mutating func take(_ index: Int) {
+        (calls[index].taken, calls[index].changesSinceTaken) = (.current, 0)
+    }
+
+    /// A call is sent with the token that the app has taken.
+    ///
+    /// - Parameter isKnown: Whether the session knows the token.
+    mutating func sendTaken(_ index: Int, isKnown: Bool) {
+        let call = calls[index]
+        let isRecent = call.taken != .none && call.changesSinceTaken < 2
+        expect(isKnown == isRecent, "rule 3: the current token and the one before it are known if the app adds them")
+        expect(
+            call.isOfSession || !isRecent, "rule 11: a call is not sent with a token of another session, if it is known"
+        )
+        carry(isKnown ? call.taken : .none, by: index)
+        calls[index].taken = .none
+        calls[index].changesSinceTaken = 0
     }
 
     /// The server has accepted the token of a call.
@@ -54,9 +95,9 @@ extension TokenRules {
         let call = calls[index]
         let isFresh = call.refreshed == .current || call.refreshed == .older || refusing.contains(endpoint)
         switch (call.carried, arrival) {
-        case _ where !call.isOfSession:
+        case _ where !call.isOfSession || call.carried == .foreign:
             if case .ends = arrival { return }
-            expect(false, "rule 11: a refused call of another session ends")
+            expect(false, "rule 11: a refused call of another session, or with its token, ends")
         case (.older, .again(let refreshed)) where hasToken:
             expect(
                 refreshed == (call.wasCurrent && call.isReplacedByRefresh),
@@ -110,12 +151,17 @@ extension TokenRules {
 
     /// A call ends before it is sent.
     mutating func close(_ index: Int) {
+        expect(!calls[index].isOptional, TokenRules.optionalEnds)
         expect(!calls[index].isOfSession || over != nil, "rule 11: a call of the current session is not ended unsent")
     }
+
+    private static let optionalEnds =
+        "rule 10: a call whose token is optional does not end because nobody is logged in"
 
     /// The wait of a call that was not sent ends with an error.
     mutating func fail(_ index: Int) {
         let call = calls[index]
+        expect(!call.isOptional || call.isOfSession && (over == nil || hasStore), TokenRules.optionalEnds)
         expect(
             !call.isOfSession || over != nil || call.hasSeenFailure,
             "rule 11: a waiting call of the current session ends only after a failure")

@@ -22,6 +22,11 @@ struct TokenRules: Sendable {
         case none, current, older
         /// A token of an ended session.
         case foreign
+
+        /// The current token changes.
+        mutating func age(beginsSession: Bool) {
+            if self == .current || self == .older { self = beginsSession ? .foreign : .older }
+        }
     }
 
     /// Whether a refresh for which a call has waited has brought a token.
@@ -48,9 +53,14 @@ struct TokenRules: Sendable {
 
     /// The facts about one call.
     struct Call: Sendable {
+        /// Whether the call is sent without a token if there is none.
+        var isOptional = false
         /// Whether the session in which the call began is the current one.
         var isOfSession = true
         var carried = Carried.none
+        /// The token that the app has taken from the session for the call, and how often the token has changed since.
+        var taken = Carried.none
+        var changesSinceTaken = 0
         /// Whether a refresh of the token that it carries has failed since it was sent.
         var hasFailureSince = false
         /// Whether the refused token was the current one when the refusal became known.
@@ -67,9 +77,6 @@ struct TokenRules: Sendable {
         var isRepeatedAfterRefresh = false
         var ownRetries = 0
 
-        /// The call that begins in the current session.
-        static let beginning = Call()
-
         var bytes: [UInt8] {
             let flags = [
                 isOfSession, hasFailureSince, wasCurrent, isReplacedByRefresh, isWaiting, hasSeenRefresh,
@@ -78,7 +85,8 @@ struct TokenRules: Sendable {
             let mask = flags.enumerated().reduce(UInt8(0)) { $0 | ($1.element ? 1 << UInt8($1.offset) : 0) }
             return [
                 mask, carried.rawValue, refreshed.rawValue, UInt8(ownRetries),
-                (hasSeenFailure ? 1 : 0) + (hasSeenChange ? 2 : 0),
+                (hasSeenFailure ? 1 : 0) + (hasSeenChange ? 2 : 0) + (taken.rawValue << 2)
+                    + UInt8(changesSinceTaken) << 4,
             ]
         }
     }
@@ -134,10 +142,9 @@ struct TokenRules: Sendable {
             }
             calls[index].isReplacedByRefresh = isRefresh && calls[index].wasCurrent
             calls[index].hasFailureSince = false
-            switch calls[index].carried {
-            case .none, .foreign: break
-            case .current, .older: calls[index].carried = beginsSession ? .foreign : .older
-            }
+            calls[index].carried.age(beginsSession: beginsSession)
+            calls[index].taken.age(beginsSession: beginsSession)
+            if calls[index].taken != .none, calls[index].changesSinceTaken < 2 { calls[index].changesSinceTaken += 1 }
             switch (calls[index].refreshed, isRefresh) {
             case (.no, _): break
             case (.current, true): calls[index].refreshed = .older
@@ -202,7 +209,8 @@ struct TokenRules: Sendable {
 
     private mutating func checkRefusal(_ index: Int, _ endpoint: Int) {
         let call = calls[index]
-        expect(call.isOfSession, "rule 11: a refusal of another session begins no refresh")
+        expect(
+            call.isOfSession && call.carried != .foreign, "rule 11: a refusal of another session begins no refresh")
         expect(call.carried != .older, "rule 2: a refusal of an older token begins no refresh")
         expect(!call.hasFailureSince, "rule 3: a refusal from before a failed refresh begins no second one")
         expect(

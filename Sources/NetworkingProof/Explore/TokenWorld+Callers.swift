@@ -8,6 +8,7 @@ extension TokenWorld {
         case .begin: begin(index)
         case .ask: ask(index)
         case .enter: enter(index)
+        case .take: take(index)
         case .adapt: adapt(index)
         case .succeed: answer(index)
         case .refuse: refuse(index)
@@ -27,17 +28,18 @@ extension TokenWorld {
 
     private mutating func begin(_ index: Int) {
         callers[index].phase = .queued
-        callers[index].member = SessionTicket.Member(of: machine.sessionNumber)
-        rules.begin(index)
+        let isOptional = options.roles[index] == .optional
+        callers[index].member = SessionTicket.Member(of: machine.sessionNumber, isOptional: isOptional)
+        rules.begin(index, isOptional: isOptional)
         guard options.roles[index] == .asker else { return }
         callers[index].phase = .waitingToPass
         rules.wait(index)
         rules.isAsked = true
-        perform(machine.wait(UInt64(index), of: machine.sessionNumber, forRefreshAt: now))
+        perform(machine.wait(UInt64(index), forRefreshOf: machine.sessionNumber))
     }
 
     private mutating func ask(_ index: Int) {
-        switch machine.passage(of: callers[index].member.session, at: now) {
+        switch machine.passage(of: callers[index].member, at: now) {
         case .open:
             admit(index)
             callers[index].phase = .permitAcquired
@@ -51,16 +53,43 @@ extension TokenWorld {
     private mutating func enter(_ index: Int) {
         callers[index].phase = .waitingToPass
         rules.wait(index)
-        perform(machine.wait(UInt64(index), of: callers[index].member.session, toPassAt: now))
+        perform(machine.wait(UInt64(index), of: callers[index].member, toPassAt: now))
+    }
+
+    private mutating func take(_ index: Int) {
+        callers[index].taken = machine.token?.value
+        rules.take(index)
     }
 
     private mutating func adapt(_ index: Int) {
-        guard let mark = machine.mark(of: callers[index].member.session) else {
+        guard options.roles[index] != .own else { return adaptOwn(index) }
+        switch machine.credential(of: callers[index].member) {
+        case .closed:
+            rules.close(index)
+            return end(index)
+        case .anonymous, .token(nil, _):
+            send(index, with: nil, nil)
+        case .token(let token?, let mark):
+            send(index, with: token, mark)
+        }
+    }
+
+    /// The app adds the token that it has taken. The adapter of the session only looks at it.
+    private mutating func adaptOwn(_ index: Int) {
+        let known = callers[index].taken.flatMap { machine.mark(ofToken: $0, in: callers[index].member) }
+        if case .failure = known {
             rules.close(index)
             return end(index)
         }
-        rules.send(index)
-        callers[index].mark = machine.token == nil ? nil : mark
+        callers[index].mark = try? known?.get()
+        callers[index].taken = nil
+        rules.sendTaken(index, isKnown: callers[index].mark != nil)
+        callers[index].phase = .sent
+    }
+
+    private mutating func send(_ index: Int, with token: AccessToken?, _ mark: SessionTicket.Mark?) {
+        rules.send(index, with: token?.value, whileCurrentIs: machine.token?.value)
+        callers[index].mark = mark
         callers[index].phase = .sent
     }
 
@@ -77,11 +106,11 @@ extension TokenWorld {
         callers[index].phase = .refused
         guard options.roles[index] != .follower else { return }
         rules.refuse(index, at: endpoint(index))
-        if options.roles[index] == .first { rules.want(index) }
+        if options.roles[index].isFirst { rules.want(index) }
         rules.cause = .head(index)
         let effects = machine.hear(
             refusalOf: &mark, by: refusing(index), in: callers[index].member,
-            startsRefresh: options.roles[index] == .first)
+            startsRefresh: options.roles[index].isFirst)
         callers[index].mark = mark
         perform(effects)
     }
@@ -171,7 +200,7 @@ extension TokenWorld {
     mutating func noteStart(of job: AccessTokenMachine.Job) {
         rules.begin(
             isAlone: !running.contains { !$0.isAbandoned }, endpoints: callers.indices.map(endpoint),
-            areFirst: options.roles.map { $0 == .first })
+            areFirst: options.roles.map(\.isFirst))
         guard job.kind == .refresh else { return }
         rules.beginRefresh(of: job.token?.value, isExpired: job.token?.expiresAt.map { $0 <= now } ?? false)
     }

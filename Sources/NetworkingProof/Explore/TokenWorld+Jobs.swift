@@ -50,10 +50,10 @@ extension TokenWorld {
             running[index].stage = .deciding(stored: update.stored)
         case .decide: decide(index)
         case .giveUp: giveUp(index)
-        case .readInVain: end(index, isFailure: true) { $0.fail(job, with: Unreachable(), isRejection: false) }
+        case .readInVain: end(index, isFailure: true) { $0.fail(job, with: Unreachable(), isLogOut: false) }
         case .refresh(let life): refresh(index, life)
         case .reject: reject(index)
-        case .fail: end(index, isFailure: true) { $0.fail(job, with: Unreachable(), isRejection: false) }
+        case .fail: end(index, isFailure: true) { $0.fail(job, with: Unreachable(), isLogOut: false) }
         case .save: save(index)
         case .store: store(index)
         case .storeInVain:
@@ -84,7 +84,7 @@ extension TokenWorld {
         guard case .deciding(let stored) = running[index].stage else { return }
         let job = running[index].job
         guard job.generation == machine.tokenGeneration else {
-            return end(index) { $0.fail(job, with: CancellationError(), isRejection: false) }
+            return end(index) { $0.fail(job, with: CancellationError(), isLogOut: false) }
         }
         switch job.step(finding: stored, isUnsaved: machine.isUnsaved(finding: stored), at: now) {
         case .adopt(let token): succeed(index, with: token, from: .elsewhere, isKept: true)
@@ -122,7 +122,7 @@ extension TokenWorld {
         guard case .refused(let stored, let later) = running[index].stage else { return }
         let job = running[index].job
         guard job.generation == machine.tokenGeneration else {
-            return end(index) { $0.fail(job, with: CancellationError(), isRejection: false) }
+            return end(index) { $0.fail(job, with: CancellationError(), isLogOut: false) }
         }
         guard let later, later.value != stored?.value, !machine.isUnsaved(finding: later) else {
             return rejected(index)
@@ -136,7 +136,7 @@ extension TokenWorld {
         if job.generation == machine.tokenGeneration {
             running[index].stage = .storing(token, old: old, stored: stored, later: store)
         } else {
-            end(index) { $0.fail(job, with: CancellationError(), isRejection: false) }
+            end(index) { $0.fail(job, with: CancellationError(), isLogOut: false) }
         }
     }
 
@@ -153,7 +153,7 @@ extension TokenWorld {
             isForeign = job.generation != machine.tokenGeneration
             succeed(index, with: token, from: .refresh, isKept: true)
         } else if job.generation != machine.tokenGeneration {
-            end(index) { $0.fail(job, with: CancellationError(), isRejection: false) }
+            end(index) { $0.fail(job, with: CancellationError(), isLogOut: false) }
         } else if machine.isUnsaved(finding: later) {
             succeed(index, with: token, from: .refresh, isKept: false)
         } else if let later {
@@ -167,7 +167,7 @@ extension TokenWorld {
         let job = running[index].job
         // If no first token could be fetched, no session has ended.
         let endsSession = running[index].counts && job.token != nil
-        end(index, isFailure: true) { $0.fail(job, with: AccessToken.Rejected(), isRejection: true) }
+        end(index, isFailure: true) { $0.fail(job, with: AccessToken.Rejected(), isLogOut: true) }
         guard endsSession else { return }
         rules.reject(isOver: machine.over != nil)
         rules.endSession(of: machine.token?.value)

@@ -117,7 +117,8 @@ extension TokenWorld {
 
     private func bytes(of caller: Caller, waiter: UInt64) -> [UInt8] {
         let role = options.roles[Int(waiter)].rawValue
-        guard caller.phase != .idle else { return [0, role] }
+        let taken = name(ofTaken: caller.taken)
+        guard caller.phase != .idle else { return [0, role, taken] + rules.calls[Int(waiter)].bytes }
         let isWaiter = machine.refresh?.waiters.contains { $0.id == waiter } ?? false
         let flags: [Bool] = [
             isWaiter, caller.member.isRepeated, caller.member.session == machine.sessionNumber,
@@ -126,9 +127,17 @@ extension TokenWorld {
         ]
         let mask = flags.enumerated().reduce(UInt8(0)) { $0 | ($1.element ? 1 << UInt8($1.offset) : 0) }
         return [
-            caller.phase.rawValue, role, mask, age(of: caller.mark?.generation),
+            caller.phase.rawValue, role, taken, mask, age(of: caller.mark?.generation),
             caller.member.refreshedGeneration.map { $0 == machine.tokenGeneration ? 2 : 1 } ?? 0,
         ] + rules.calls[Int(waiter)].bytes
+    }
+
+    /// Compares the token that an app has taken with the tokens that the machine knows.
+    private func name(ofTaken value: String?) -> UInt8 {
+        guard let value else { return 0 }
+        if value == machine.token?.value { return 1 }
+        guard let previous = machine.previous, previous.value == value else { return 4 }
+        return previous.mark.session == machine.sessionNumber ? 2 : 3
     }
 
     /// Compares the generation of a call's token with the current generations of the machine. The rules need only the

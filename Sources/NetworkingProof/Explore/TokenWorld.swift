@@ -20,6 +20,15 @@ struct TokenWorld: World {
         case nested
         /// The caller asks for a new token, and sends nothing.
         case asker
+        /// As ``first``. The call is sent without a token if there is none.
+        case optional
+
+        /// As ``first``. The app adds the token to the request itself, and may have taken it from the session before the
+        /// call began.
+        case own
+
+        /// Whether nothing stands before the handler of the session.
+        var isFirst: Bool { self == .first || self == .optional || self == .own }
     }
 
     struct Options: Sendable {
@@ -65,6 +74,8 @@ struct TokenWorld: World {
         var member = SessionTicket.Member(of: 0)
         /// The token that the call carries.
         var mark: SessionTicket.Mark?
+        /// The value of the token that the app has taken and will add.
+        var taken: String?
     }
 
     /// A running job, and the stage of the work that it does outside the machine.

@@ -5,15 +5,15 @@ import Networking
 extension FleetRun {
     /// Returns whether the request may be sent now. If not, the call waits for a token, or has ended.
     mutating func passSession(_ attempt: inout FleetAttempt) -> Bool {
-        let client = Int(attempt.client)
-        switch clients.sessions[client].passage(of: 0, at: date) {
+        let (client, call) = (Int(attempt.client), SessionTicket.Member(of: 0))
+        switch clients.sessions[client].passage(of: call, at: date) {
         case .open:
             attempt.generation = UInt16(truncatingIfNeeded: clients.sessions[client].generation)
             return true
         case .wait:
             returnProbe(&attempt)
             perform(
-                clients.sessions[client].wait(attempt.waiter(isRefused: false), of: 0, toPassAt: date),
+                clients.sessions[client].wait(attempt.waiter(isRefused: false), of: call, toPassAt: date),
                 of: attempt.client)
         case .closed:
             returnProbe(&attempt)
@@ -64,7 +64,7 @@ extension FleetRun {
                 of: attempt.client)
         } else {
             let error = NetworkError(.unacceptableStatus)
-            perform(clients.sessions[client].fail(job, with: error, isRejection: false), of: attempt.client)
+            perform(clients.sessions[client].fail(job, with: error, isLogOut: false), of: attempt.client)
         }
     }
 

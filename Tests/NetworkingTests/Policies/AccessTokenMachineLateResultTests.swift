@@ -18,7 +18,7 @@ struct AccessTokenMachineLateResultTests {
         _ = machine.refuse(0)
         _ = machine.arrive(1, of: 0)
         _ = machine.pass(2, at: now)
-        let effects = machine.fail(1, RefreshFailed(), isRejection: false)
+        let effects = machine.fail(1, RefreshFailed(), isLogOut: false)
         #expect(effects.failed == [1, 2])
         #expect(effects.announcements == ["unreachable"])
         #expect(machine.token == AccessToken("old"))
@@ -30,7 +30,7 @@ struct AccessTokenMachineLateResultTests {
     func lateAfterFailure() {
         var machine = machine()
         _ = machine.refuse(0)
-        _ = machine.fail(1, RefreshFailed(), isRejection: false)
+        _ = machine.fail(1, RefreshFailed(), isLogOut: false)
         #expect(machine.refuse(0).isEmpty)
         #expect(machine.arrive(1, of: 0).failed == [1])
     }
@@ -41,7 +41,7 @@ struct AccessTokenMachineLateResultTests {
         _ = machine.refuse(0)
         _ = machine.set(AccessToken("newer"), session: UUID(), at: now)
         #expect(machine.refuse().refreshIDs.isEmpty, "one refresh at a time")
-        #expect(machine.fail(1, RefreshFailed(), isRejection: false).refreshIDs == [2])
+        #expect(machine.fail(1, RefreshFailed(), isLogOut: false).refreshIDs == [2])
         #expect(machine.arrive(1, of: machine.generation).failed.isEmpty)
     }
 
@@ -49,23 +49,23 @@ struct AccessTokenMachineLateResultTests {
     func sessionOver() {
         var machine = machine()
         _ = machine.refuse(0)
-        #expect(machine.fail(1, AccessToken.Rejected(), isRejection: true).announcements == ["sessionOver"])
+        #expect(machine.fail(1, AccessToken.Rejected(), isLogOut: true).announcements == ["sessionOver"])
         #expect(machine.refuse().isEmpty)
         #expect(machine.pass(1, at: now).failed == [1])
         _ = machine.set(AccessToken("again"), session: UUID(), at: now)
         #expect(machine.isOpen(at: now))
         #expect(machine.refuse().refreshIDs == [2])
-        #expect(machine.fail(2, AccessToken.Rejected(), isRejection: true).announcements == ["sessionOver"])
+        #expect(machine.fail(2, AccessToken.Rejected(), isLogOut: true).announcements == ["sessionOver"])
     }
 
     @Test("Rule 7: with a store, an ended session looks for another token in the store and starts no refresh")
     func lookAfterTheEnd() throws {
         var machine = stored(AccessToken("old"))
         _ = machine.refuse()
-        _ = machine.fail(2, AccessToken.Rejected(), isRejection: true)
+        _ = machine.fail(2, AccessToken.Rejected(), isLogOut: true)
         let look = try #require(machine.pass(1, at: now).jobs.first)
         #expect(look.kind == .look)
-        let failed = machine.fail(look, with: AccessToken.Rejected(), isRejection: true)
+        let failed = machine.fail(look, with: AccessToken.Rejected(), isLogOut: true)
         #expect(failed.failed == [1] && failed.announcements.isEmpty)
         let again = try #require(machine.pass(2, at: now).jobs.first)
         let newer = AccessToken("newer", session: machine.session)
@@ -108,7 +108,7 @@ struct AccessTokenMachineLateResultTests {
         _ = machine.pass(1, at: now)
         let effects = machine.succeed(job, with: AccessToken("late"), from: .refresh, isKept: true, at: now)
         #expect(effects.released == [1])
-        #expect(machine.fail(second, with: AccessToken.Rejected(), isRejection: true).announcements.isEmpty)
+        #expect(machine.fail(second, with: AccessToken.Rejected(), isLogOut: true).announcements.isEmpty)
         #expect(machine.token == AccessToken("late") && machine.isOpen(at: now))
     }
 

@@ -14,12 +14,12 @@ struct AccessTokenMachineSessionTests {
     @Test("Rule 11: a call of an ended session is neither sent nor repeated with a token of another session")
     func sessions() throws {
         var machine = machine()
-        let alice = machine.sessionNumber
+        let alice = SessionTicket.Member(of: machine.sessionNumber)
         let sent = machine.generation
         _ = machine.set(nil, session: UUID(), at: now)
         _ = machine.set(AccessToken("bob"), session: UUID(), at: now)
         guard case .closed = machine.passage(of: alice, at: now) else { return #expect(Bool(false), "it may be sent") }
-        #expect(machine.arrive(2, of: sent, session: alice).failed == [2])
+        #expect(machine.arrive(2, of: sent, session: alice.session).failed == [2])
         #expect(machine.wait(1, of: alice, toPassAt: now).failed == [1])
     }
 
@@ -41,7 +41,7 @@ struct AccessTokenMachineSessionTests {
         var machine = machine(AccessToken("old", expiresAt: now - 1))
         _ = machine.pass(1, at: now)
         #expect(machine.set(nil, session: UUID(), at: now).failed == [1])
-        let loggedOut = machine.sessionNumber
+        let loggedOut = SessionTicket.Member(of: machine.sessionNumber)
         _ = machine.set(AccessToken("bob"), session: UUID(), at: now)
         #expect(machine.wait(2, of: loggedOut, toPassAt: now).failed == [2])
     }
@@ -83,7 +83,7 @@ struct AccessTokenMachineSessionTests {
         let job = try #require(machine.load().jobs.first)
         #expect(job.kind == .load)
         #expect(machine.pass(1, at: now).isEmpty)
-        #expect(machine.fail(job, with: RefreshFailed(), isRejection: false).failed == [1])
+        #expect(machine.fail(job, with: RefreshFailed(), isLogOut: false).failed == [1])
         let again = try #require(machine.pass(2, at: now).jobs.first)
         #expect(again.kind == .load)
         let token = AccessToken("stored", session: UUID())
@@ -156,7 +156,7 @@ struct AccessTokenMachineSessionTests {
         var machine = AccessTokenMachine(token: nil, session: UUID(), form: .fetchesFirst, at: now)
         #expect(machine.pass(1, at: now).refreshIDs == [1])
         #expect(machine.pass(2, at: now).isEmpty)
-        #expect(machine.fail(1, RefreshFailed(), isRejection: false).failed == [1, 2])
+        #expect(machine.fail(1, RefreshFailed(), isLogOut: false).failed == [1, 2])
         #expect(machine.pass(3, at: now).refreshIDs == [2])
         #expect(machine.succeed(2, AccessToken("first"), at: now).released == [3])
         _ = machine.set(nil, session: UUID(), at: now)
@@ -167,7 +167,7 @@ struct AccessTokenMachineSessionTests {
     func rejectedFetch() {
         var machine = AccessTokenMachine(token: nil, session: UUID(), form: .fetchesFirst, at: now)
         _ = machine.pass(1, at: now)
-        #expect(machine.fail(1, AccessToken.Rejected(), isRejection: true).announcements == ["unreachable"])
+        #expect(machine.fail(1, AccessToken.Rejected(), isLogOut: true).announcements == ["unreachable"])
         #expect(machine.pass(2, at: now).refreshIDs == [2])
     }
 

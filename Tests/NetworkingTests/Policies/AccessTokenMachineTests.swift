@@ -168,7 +168,9 @@ struct AccessTokenMachineTests {
 }
 
 extension AccessTokenMachine {
-    func isOpen(at now: Date) -> Bool { if case .open = passage(of: sessionNumber, at: now) { true } else { false } }
+    func isOpen(at now: Date) -> Bool {
+        if case .open = passage(of: SessionTicket.Member(of: sessionNumber), at: now) { true } else { false }
+    }
 
     /// Hears of the refusal of a request that was sent with the token of `generation`; nil means the current token.
     /// Nothing stands before the handler of the session.
@@ -198,7 +200,9 @@ extension AccessTokenMachine {
     }
 
     /// Adds a call of the current session that waits to be sent.
-    mutating func pass(_ waiter: Waiter, at now: Date) -> [Effect] { wait(waiter, of: sessionNumber, toPassAt: now) }
+    mutating func pass(_ waiter: Waiter, at now: Date) -> [Effect] {
+        wait(waiter, of: SessionTicket.Member(of: sessionNumber), toPassAt: now)
+    }
 
     /// Returns a job with `id`, as if the job had been started for the current token.
     func job(_ id: Int, _ kind: Job.Kind = .refresh, replacing generation: Int? = nil) -> Job {
@@ -210,8 +214,8 @@ extension AccessTokenMachine {
         succeed(job(id, replacing: generation), with: token, from: .refresh, isKept: true, at: now)
     }
 
-    mutating func fail(_ id: Int, _ error: any Error, isRejection: Bool) -> [Effect] {
-        fail(job(id), with: error, isRejection: isRejection)
+    mutating func fail(_ id: Int, _ error: any Error, isLogOut: Bool) -> [Effect] {
+        fail(job(id), with: error, isLogOut: isLogOut)
     }
 }
 

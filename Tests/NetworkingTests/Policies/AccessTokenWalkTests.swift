@@ -88,9 +88,9 @@ private struct TokenWalk {
     /// Sends a call if the machine permits it. If not, the call waits.
     private mutating func pass(_ id: UInt64) {
         guard let member = calls[id]?.member else { return }
-        if case .open = machine.passage(of: member.session, at: now) { return send(id) }
+        if case .open = machine.passage(of: member, at: now) { return send(id) }
         calls[id]?.isWaiting = true
-        perform(machine.wait(id, of: member.session, toPassAt: now))
+        perform(machine.wait(id, of: member, toPassAt: now))
     }
 
     private mutating func send(_ id: UInt64) {
@@ -167,8 +167,8 @@ private struct TokenWalk {
         guard let job = running else { return }
         running = nil
         switch Int.random(in: 0..<8, using: &random) {
-        case 0: perform(machine.fail(job, with: AccessToken.Rejected(), isRejection: true))
-        case 1: perform(machine.fail(job, with: RefreshFailed(), isRejection: false))
+        case 0: perform(machine.fail(job, with: AccessToken.Rejected(), isLogOut: true))
+        case 1: perform(machine.fail(job, with: RefreshFailed(), isLogOut: false))
         default: perform(machine.succeed(job, with: token(), from: .refresh, isKept: true, at: now))
         }
     }

@@ -21,13 +21,6 @@ extension AccessTokenMachine {
     /// The number of no session, for the tokens of sessions that have ended.
     static let endedNumber = -1
 
-    /// Rule 11: returns the mark of a request that is about to be sent with the current token; nil if its call belongs
-    /// to another session.
-    package func mark(of member: Int) -> SessionTicket.Mark? {
-        guard member == sessionNumber else { return nil }
-        return SessionTicket.Mark(generation: generation, session: sessionNumber)
-    }
-
     /// Rule 5: the server has responded to a request, and has not refused its token.
     ///
     /// - Parameter endpoint: The name of the endpoint; nil if the response does not show that it accepts the token.
@@ -66,16 +59,7 @@ extension AccessTokenMachine {
         if let failure, mark.generation <= failure.generation { return [.fail(waiter, failure.error)] }
         if let over, !hasStore { return [.fail(waiter, over)] }
         if let reason = unavailability(for: member, endpoint) { return [.fail(waiter, reason)] }
-        let effects = requireRefresh()
-        refresh?.waiters.append((waiter, mark.session))
-        return effects
-    }
-
-    /// Returns the mark of a request to which the app has added a token itself; nil if the session does not know the
-    /// token.
-    package func mark(ofToken value: String) -> SessionTicket.Mark? {
-        if token?.value == value { return SessionTicket.Mark(generation: generation, session: sessionNumber) }
-        return previous?.value == value ? previous?.mark : nil
+        return requireRefresh(for: Waiting(id: waiter, session: mark.session))
     }
 
     /// The generation of the current token if a refresh has brought it.

@@ -63,18 +63,21 @@ extension AccessTokenMachine {
     }
 
     /// Rule 7: a job ended without a token.
-    package mutating func fail(_ job: Job, with error: any Error, isRejection: Bool) -> [Effect] {
+    ///
+    /// - Parameter isLogOut: Whether the error says that nobody is logged in.
+    package mutating func fail(_ job: Job, with error: any Error, isLogOut: Bool) -> [Effect] {
         guard let ended = take(job) else { return [] }
         guard !ended.isSuperseded else { return follow(ended) }
         // If no first token could be fetched, no session has ended, and the next call tries again.
-        let isRejection = isRejection && token != nil
+        let isRejection = isLogOut && token != nil
         let error = isRejection ? over ?? error : error
         let isNews = over == nil && !ended.isOverdue
         fail(error)
         if isRejection { over = over ?? error }
-        guard isNews || isRejection && ended.kind == .refresh else { return ended.waiters.map { .fail($0.id, error) } }
+        let ends = ended.waiters.map { $0.end(with: error, isLogOut: isLogOut) }
+        guard isNews || isRejection && ended.kind == .refresh else { return ends }
         let event: AccessTokenSupervisor.Event = isRejection ? .sessionOver(error) : .unreachable(error)
-        return [.announce(event)] + ended.waiters.map { .fail($0.id, error) }
+        return [.announce(event)] + ends
     }
 
     /// Rule 1: the time limit of a job has passed. Its waiters fail. The job counts as running until it ends, or until
@@ -185,11 +188,11 @@ extension AccessTokenMachine {
 
     /// Releases the waiters of the current session. If the token needs a refresh, these waiters wait for the next
     /// refresh. The waiters of other sessions fail.
-    private mutating func release(_ waiters: [(id: Waiter, session: Int?)], at now: Date) -> [Effect] {
+    private mutating func release(_ waiters: [Waiting], at now: Date) -> [Effect] {
         let staying = waiters.filter { $0.session == sessionNumber }
         let ends: [Effect] = waiters.compactMap { waiter in
             guard let session = waiter.session else { return .release(waiter.id, refreshed: nil) }
-            return session == sessionNumber ? nil : .fail(waiter.id, SessionEnded())
+            return session == sessionNumber ? nil : waiter.end(with: SessionEnded(), isLogOut: true)
         }
         guard !staying.isEmpty, needsRefresh(at: now) else {
             return ends + staying.map { .release($0.id, refreshed: refreshedGeneration) }
@@ -220,6 +223,13 @@ extension AccessTokenMachine {
         let effects = requireRefresh()
         refresh?.waiters = ended.waiters
         return effects
+    }
+}
+
+extension AccessTokenMachine.Waiting {
+    /// Ends the wait without a token. Rule 10: if nobody is logged in, a call whose token is optional continues.
+    fileprivate func end(with error: any Error, isLogOut: Bool) -> AccessTokenMachine.Effect {
+        isOptional && isLogOut ? .release(id, refreshed: nil) : .fail(id, error)
     }
 }
 

@@ -79,6 +79,25 @@ package struct AccessTokenMachine: Sendable {
         case keep
     }
 
+    /// A call, or somebody else, who waits for a job.
+    package struct Waiting: Sendable {
+        package let id: Waiter
+        /// The number of the session of its call; nil if it waits only until the store has been read.
+        let session: Int?
+        /// Rule 10: whether it continues if there is no token.
+        var isOptional = false
+    }
+
+    /// What a request is sent with.
+    package enum Credential: Sendable {
+        /// The current token, or nothing if the session has no token.
+        case token(AccessToken?, SessionTicket.Mark)
+        /// Rule 10: nothing, and the request is no request of the session.
+        case anonymous
+        /// Rule 11: the request must not be sent.
+        case closed(any Error)
+    }
+
     package struct Refresh: Sendable {
         package let id: Int
         package let kind: Job.Kind
@@ -90,9 +109,7 @@ package struct AccessTokenMachine: Sendable {
         package internal(set) var isWantedAgain = false
         /// Whether the time limit has passed and the waiters were notified.
         package internal(set) var isOverdue = false
-        /// The waiters, each with the number of the session of its call. The number is nil for a waiter that waits only
-        /// until the store has been read.
-        package internal(set) var waiters: [(id: Waiter, session: Int?)] = []
+        package internal(set) var waiters: [Waiting] = []
     }
 
     package internal(set) var token: AccessToken?
@@ -164,28 +181,46 @@ package struct AccessTokenMachine: Sendable {
 
     // MARK: Before sending
 
-    /// Returns whether a request may be sent now, by rules 4, 5, 7 and 11.
-    ///
-    /// - Parameter member: The number of the session of its call.
-    package func passage(of member: Int, at now: Date) -> Passage {
-        if member != sessionNumber { return .closed(SessionEnded()) }
+    /// Returns whether a request of a call may be sent now, by rules 4, 5, 7, 10 and 11.
+    package func passage(of member: SessionTicket.Member, at now: Date) -> Passage {
+        if member.session != sessionNumber { return member.isOptional ? .open : .closed(SessionEnded()) }
         if case .unread = storage { return .wait }
-        if let over, !hasStore { return .closed(over) }
+        if let over, !hasStore { return member.isOptional ? .open : .closed(over) }
         return over != nil || isRefreshing || needsRefresh(at: now) ? .wait : .open
     }
 
     /// Adds a request that waits until it may be sent. An effect ends the wait.
-    package mutating func wait(_ waiter: Waiter, of member: Int, toPassAt now: Date) -> [Effect] {
+    package mutating func wait(
+        _ waiter: Waiter, of member: SessionTicket.Member, toPassAt now: Date
+    ) -> [Effect] {
         switch passage(of: member, at: now) {
         case .open:
             return [.release(waiter, refreshed: nil)]
         case .closed(let error):
             return [.fail(waiter, error)]
         case .wait:
-            let effects = requireRefresh()
-            refresh?.waiters.append((waiter, member))
-            return effects
+            return requireRefresh(
+                for: Waiting(id: waiter, session: member.session, isOptional: member.isOptional))
         }
+    }
+
+    /// Rules 10 and 11: returns what a request that is about to be sent carries.
+    package func credential(of member: SessionTicket.Member) -> Credential {
+        guard member.session == sessionNumber else { return member.isOptional ? .anonymous : .closed(SessionEnded()) }
+        if member.isOptional, token == nil || over != nil { return .anonymous }
+        return .token(token, SessionTicket.Mark(generation: generation, session: sessionNumber))
+    }
+
+    /// Rules 3 and 11: returns the mark of a request to which the app has added a token itself.
+    ///
+    /// - Returns: Nil if the session does not know the token: it is neither the current token nor the one before it. An
+    ///   error if the request must not be sent, because its call belongs to another session.
+    package func mark(
+        ofToken value: String, in member: SessionTicket.Member
+    ) -> Result<SessionTicket.Mark, any Error>? {
+        var known = previous?.value == value ? previous?.mark : nil
+        if token?.value == value { known = SessionTicket.Mark(generation: generation, session: sessionNumber) }
+        return known.map { member.session == sessionNumber ? .success($0) : .failure(SessionEnded()) }
     }
 
     /// Starts to read the store.
@@ -193,20 +228,17 @@ package struct AccessTokenMachine: Sendable {
 
     /// Adds a waiter that waits only until the store has been read.
     package mutating func load(for waiter: Waiter) -> [Effect] {
-        guard isUnread else { return [.release(waiter, refreshed: nil)] }
-        let effects = requireRefresh()
-        refresh?.waiters.append((waiter, nil))
-        return effects
+        isUnread ? requireRefresh(for: Waiting(id: waiter, session: nil)) : [.release(waiter, refreshed: nil)]
     }
 
     /// Rule 14: adds a waiter that demands a refresh, although no token was refused.
-    package mutating func wait(_ waiter: Waiter, of member: Int, forRefreshAt _: Date) -> [Effect] {
-        guard member == sessionNumber else { return [.fail(waiter, SessionEnded())] }
+    ///
+    /// - Parameter session: The number of the session whose token it demands.
+    package mutating func wait(_ waiter: Waiter, forRefreshOf session: Int) -> [Effect] {
+        guard session == sessionNumber else { return [.fail(waiter, SessionEnded())] }
         if let over, !hasStore { return [.fail(waiter, over)] }
         guard mayRefresh else { return [.fail(waiter, token == nil ? TokenUnavailable.none : .fixed)] }
-        let effects = requireRefresh()
-        refresh?.waiters.append((waiter, member))
-        return effects
+        return requireRefresh(for: Waiting(id: waiter, session: session))
     }
 
     /// Removes a waiter without notifying it.
@@ -230,6 +262,13 @@ package struct AccessTokenMachine: Sendable {
         if case .unread = storage { kind = .load }
         refresh = Refresh(id: refreshCount, kind: kind)
         return [.start(Job(id: refreshCount, kind: kind, token: token, generation: tokenGeneration, session: session))]
+    }
+
+    /// Starts a refresh, unless a refresh is running, and adds a waiter to it.
+    mutating func requireRefresh(for waiting: Waiting) -> [Effect] {
+        let effects = requireRefresh()
+        refresh?.waiters.append(waiting)
+        return effects
     }
 
     /// Rules 5 and 15: returns whether the token has expired or is about to expire, or whether the first token has to

@@ -10,20 +10,14 @@ extension AccessTokenSupervisor {
         _ request: inout HTTPRequest, of call: SessionTicket.Call,
         adding addFields: (@Sendable (AccessToken, inout HTTPHeaders) -> Void)?
     ) throws {
-        let (token, mark, user) = state.withLock { state in
-            (
-                call.isOptional && state.machine.over != nil ? nil : state.machine.token,
-                state.machine.mark(of: call.session), state.currentUser()
-            )
-        }
+        let (credential, user) = state.withLock { ($0.machine.credential(of: call.member), $0.currentUser()) }
         // The request of a handler may still have the fields of an earlier token.
         request.headers.removeAll { $0.isFromSession }
-        guard let mark, token != nil || !call.isOptional else {
-            guard call.isOptional else { throw NetworkError.noToken(because: SessionEnded(), request) }
-            request.belong(to: call)
-            return
-        }
-        if let token {
+        switch credential {
+        case .closed(let error): throw NetworkError.noToken(because: error, request)
+        case .anonymous: request.belong(to: call)
+        case .token(nil, _): request.carry(SessionTicket.Token(nil), of: user, in: call)
+        case .token(let token?, let mark):
             var fields = HTTPHeaders()
             addFields?(token, &fields)
             for field in fields {
@@ -33,8 +27,8 @@ extension AccessTokenSupervisor {
             }
             let type = token.scheme ?? call.authorizationType
             request.headers.set(.authorization(type, token.value).from(.session(user)))
+            request.carry(SessionTicket.Token(mark), of: user, in: call)
         }
-        request.carry(SessionTicket.Token(token == nil ? nil : mark), of: user, in: call)
     }
 
     /// Notes the token of a request to which the app has added it itself.
@@ -44,14 +38,11 @@ extension AccessTokenSupervisor {
     func mark(_ request: inout HTTPRequest, of call: SessionTicket.Call) throws {
         guard let field = request.headers[.authorization] else { return }
         let value = field.split(separator: " ", maxSplits: 1).last.map { $0.trimmingCharacters(in: .whitespaces) } ?? ""
-        let (mark, isMember) = state.withLock {
-            ($0.machine.mark(ofToken: value), $0.machine.mark(of: call.session) != nil)
+        switch state.withLock({ $0.machine.mark(ofToken: value, in: call.member) }) {
+        case nil: return
+        case .success(let mark): request.carry(SessionTicket.Token(mark), of: nil, in: call)
+        case .failure(let error): throw NetworkError.noToken(because: error, request)
         }
-        guard let mark else { return }
-        guard isMember || mark.session == call.session else {
-            throw NetworkError.noToken(because: SessionEnded(), request)
-        }
-        request.carry(SessionTicket.Token(mark), of: nil, in: call)
     }
 
     /// Notes the current session on the first request of a call, if the call may carry a token.
@@ -88,20 +79,14 @@ extension AccessTokenSupervisor {
     /// Returns whether a request of a call may be sent now.
     func passage(of call: SessionTicket.Call) -> AccessTokenMachine.Passage {
         let now = clock.date()
-        let passage = state.withLock { $0.machine.passage(of: call.session, at: now) }
-        if case .closed = passage, call.isOptional { return .open }
-        return passage
+        return state.withLock { $0.machine.passage(of: call.member, at: now) }
     }
 
     /// Waits until the requests of a call may be sent.
     func waitToPass(of call: SessionTicket.Call) async throws {
-        do {
-            let refreshed = try await wait(for: call) { $0.wait($1, of: call.session, toPassAt: $2) }
-            // A token from a refresh uses up the one refresh of this call: if the token is refused, the call ends.
-            change(call) { $0.pass(refreshed: refreshed) }
-        } catch  where call.isOptional && error.isEndOfSession {
-            // The session has ended: the request is sent without a token.
-        }
+        let refreshed = try await wait(for: call) { $0.wait($1, of: call.member, toPassAt: $2) }
+        // A token from a refresh uses up the one refresh of this call: if the token is refused, the call ends.
+        change(call) { $0.pass(refreshed: refreshed) }
     }
 
     /// Changes the state of a call in the session.

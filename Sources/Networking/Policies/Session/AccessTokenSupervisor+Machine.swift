@@ -110,7 +110,7 @@ extension AccessTokenSupervisor {
             case .success(.nothing):
                 machine.findNothing(job, at: now)
             case .failure(let error):
-                machine.fail(job, with: error, isRejection: error.isEndOfSession)
+                machine.fail(job, with: error, isLogOut: error.isEndOfSession)
             }
         }
         _ = state.withLock { $0.jobs.removeValue(forKey: job.id) }

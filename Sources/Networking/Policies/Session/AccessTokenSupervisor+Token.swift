@@ -18,7 +18,7 @@ extension AccessTokenSupervisor {
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/noToken`` if nobody is logged in, if the refresh fails,
     ///   if the session ends meanwhile, or if the method is called inside of the refresh, which would wait for itself.
     public func validToken() async throws -> AccessToken {
-        try await token { $0.wait($1, of: $2, toPassAt: $3) }
+        try await token { $0.wait($1, of: SessionTicket.Member(of: $2), toPassAt: $3) }
     }
 
     /// Refreshes the token, even if it has not expired, for example because another SDK reports that it was refused.
@@ -28,7 +28,7 @@ extension AccessTokenSupervisor {
     /// - Throws: As ``validToken()``; also if the token is fixed.
     @discardableResult
     public func refresh() async throws -> AccessToken {
-        try await token { $0.wait($1, of: $2, forRefreshAt: $3) }
+        try await token { machine, waiter, session, _ in machine.wait(waiter, forRefreshOf: session) }
     }
 
     private func token(

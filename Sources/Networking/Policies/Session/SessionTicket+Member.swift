@@ -4,14 +4,17 @@ extension SessionTicket {
     package struct Member: Sendable {
         /// Rule 11: the number of the session in which the call began.
         package let session: Int
+        /// Rule 10: whether the request is sent without a token if there is none.
+        package let isOptional: Bool
         /// Rule 2: whether the call was sent again with a newer token.
         package private(set) var isRepeated = false
         /// Rule 3: the generation of the token for which the call has waited through a refresh. A refusal of this token
         /// ends the call. Nil if it has not waited.
         package private(set) var refreshedGeneration: Int?
 
-        package init(of session: Int) {
+        package init(of session: Int, isOptional: Bool = false) {
             self.session = session
+            self.isOptional = isOptional
         }
 
         /// Notes that the call may be sent after it waited for a token.

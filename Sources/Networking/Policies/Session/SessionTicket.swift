@@ -24,8 +24,6 @@ extension SessionTicket {
     final class Call: Sendable {
         /// The scheme with which the token is sent.
         let authorizationType: AuthorizationType
-        /// Whether the request is sent without a token if there is none.
-        let isOptional: Bool
         /// The origin that receives the token.
         let home: HTTPOrigin?
         let supervisor: ObjectIdentifier
@@ -45,10 +43,11 @@ extension SessionTicket {
             self.supervisor = ObjectIdentifier(supervisor)
             self.session = session
             (method, path) = (request.method, request.endpointPath)
-            (authorizationType, isOptional) = type.unwrapped
+            let (authorizationType, isOptional) = type.unwrapped
+            self.authorizationType = authorizationType
             home = request.home
             self.isFirst = isFirst
-            member = Member(of: session)
+            member = Member(of: session, isOptional: isOptional)
         }
 
         func isOf(_ supervisor: AccessTokenSupervisor) -> Bool { self.supervisor == ObjectIdentifier(supervisor) }

@@ -95,7 +95,6 @@ extension HTTPRequest {
         guard let ticket = parts.session else { return "the service has no session (authorizedBy:)" }
         // The session's adapter notes this even if the session has no token.
         guard ticket.token == nil else { return "the session has no token" }
-        if ticket.call?.isOptional == true { return nil }
         if admission == .refresh { return "the requests of a token refresh carry no token" }
         return isForeign ? "the request went to another origin than that of the environment" : nil
     }
