@@ -8,13 +8,13 @@ import Testing
 /// an adversary.
 @Suite("Other users and other origins", .timeLimit(.minutes(1)))
 struct OtherUsersTests {
-    private let clock = ManualClock()
+    let clock = ManualClock()
 
-    private func session(_ token: AccessToken?) -> AccessTokenSupervisor {
+    func session(_ token: AccessToken?) -> AccessTokenSupervisor {
         AccessTokenSupervisor(token: token, clock: Fixture.stillClock) { _ in throw AccessToken.Rejected() }
     }
 
-    private func service(
+    func service(
         _ session: AccessTokenSupervisor, _ transport: any Transport,
         _ set: (inout NetworkConfiguration) -> Void = { _ in }
     ) -> NetworkService {
@@ -49,89 +49,6 @@ struct OtherUsersTests {
         #expect(try await second.value == "bob's")
     }
 
-    @Test("If an adapter replaces the credentials of the session, the cache tells the users apart")
-    func replacedCredentials() async throws {
-        let stub = StubTransport { .text($0.headers[.authorization] ?? "", headers: [.cacheControl: "max-age=60"]) }
-        let session = session(AccessToken("staff", userInfo: ["tenant": "1"]))
-        let user = Box("ann")
-        let service = service(session, stub) {
-            $0.cache = ResponseCache(clock: clock.networkClock)
-            $0.requestAdaptingService = RequestAdaptingService([
-                TokenRequestAdapter(accessTokenSupervisor: session) { $1["X-Tenant"] = $0.userInfo["tenant"] },
-                ClosureAdapter { request, _ in request.headers[.authorization] = user.value },
-            ])
-        }
-        #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "ann")
-        user.change { $0 = "bob" }
-        #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "bob")
-    }
-
-    @Test("The two responses of cachedThenFresh belong to one user")
-    func cachedThenFresh() async throws {
-        let stub = StubTransport { .text($0.headers[.authorization] ?? "", headers: [.cacheControl: "max-age=1"]) }
-        let session = session(AccessToken("alice"))
-        let service = service(session, stub) {
-            $0.cache = ResponseCache(clock: clock.networkClock)
-        }
-        _ = try await service.request(UserEndpoint.fetch(id: "7"), as: .string)
-        clock.advance(by: .seconds(5))
-        var responses = service.cachedThenFresh(UserEndpoint.fetch(id: "7"), as: .string).makeAsyncIterator()
-        #expect(try await responses.next()?.value == "Bearer alice")
-        session.accessToken = AccessToken("bob")
-        var later: String?
-        let error = await Fixture.failure { later = try await responses.next()?.value }
-        #expect(error != nil && later == nil, "\(later ?? "")")
-    }
-
-    @Test("A part of a file is not continued for another user")
-    func resumed() async throws {
-        let folder = try TemporaryFolder()
-        let target = folder.url.appendingPathComponent("report")
-        let destination = FileDestination(target, overwriting: .replace, resuming: .sameAddress)
-        let session = session(AccessToken("alice"))
-        let service = service(session, HalfTransport()) {
-            $0.retry = nil
-        }
-        _ = await Fixture.failure { _ = try await service.request(UserEndpoint.fetch(id: "7"), as: .file(destination)) }
-        #expect(destination.partialSize == 4)
-        session.accessToken = AccessToken("bob")
-        let error = await Fixture.failure {
-            _ = try await service.request(UserEndpoint.fetch(id: "7"), as: .file(destination))
-        }
-        #expect(error == nil)
-        #expect(try String(contentsOf: target, encoding: .utf8) == "bob.bob.")
-    }
-
-    @Test("A stored token without a session id is never sent in a call of a known session", arguments: [true, false])
-    func unnamedLogIn(isRejected: Bool) async throws {
-        let store = MemoryTokenStore(AccessToken("alice", session: UUID()))
-        let session = AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { _ in
-            try await store.put(AccessToken("bob"))
-            if isRejected { throw AccessToken.Rejected() }
-            return AccessToken("alice-2")
-        }
-        try await session.load()
-        let stub = StubTransport {
-            $0.headers[.authorization] == "Bearer alice" ? .status(.unauthorized) : .status(.ok)
-        }
-        _ = await Fixture.failure { try await service(session, stub).request(UserEndpoint.rename(id: "7", to: "x")) }
-        #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer alice"])
-    }
-
-    @Test("A token that is found when the server refuses the session is not sent in its calls, either")
-    func unnamedLogInBefore() async throws {
-        let store = MemoryTokenStore(AccessToken("alice", session: UUID()))
-        let session = AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { _ in throw AccessToken.Rejected()
-        }
-        try await session.load()
-        try await store.put(AccessToken("bob"))
-        let stub = StubTransport {
-            $0.headers[.authorization] == "Bearer alice" ? .status(.unauthorized) : .status(.ok)
-        }
-        _ = await Fixture.failure { try await service(session, stub).request(UserEndpoint.rename(id: "7", to: "x")) }
-        #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer alice"])
-    }
-
     @Test("A handler that repeats a kept request in a call without a token sends no token")
     func keptRequest() async throws {
         let kept = Box<HTTPRequest?>(nil)
@@ -152,19 +69,6 @@ struct OtherUsersTests {
         #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer alice", nil, nil])
     }
 
-    @Test("replace ignores a token of another session")
-    func replacedLate() async throws {
-        let stub = StubTransport { _ in .status(.ok) }
-        let session = session(AccessToken("alice", refreshToken: "ra"))
-        let service = service(session, stub)
-        var rotated = try #require(session.accessToken)
-        rotated.value = "alice-2"
-        session.accessToken = AccessToken("bob", refreshToken: "rb")
-        session.replace(rotated)
-        try await service.request(UserEndpoint.fetch(id: "7"))
-        #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer bob"])
-    }
-
     @Test("A field that belongs to the token stays at its origin, whatever its name is, and no text shows it")
     func fieldsOfTheToken() async throws {
         let stub = StubTransport {
@@ -181,25 +85,6 @@ struct OtherUsersTests {
         try await service.request(UserEndpoint.fetch(id: "7"))
         #expect(stub.requests.map { $0.headers["X-Correlation-Id"] } == ["42", nil])
         #expect(stub.requests.allSatisfy { !"\($0.headers)".contains("42") })
-    }
-
-    @Test("A first reading of the store that arrives after a second one brings no token back")
-    func lateReading() throws {
-        let now = Date(timeIntervalSince1970: 1_000_000)
-        var machine = AccessTokenMachine(token: nil, session: UUID(), storage: .unread, at: now)
-        func start(_ effects: [AccessTokenMachine.Effect]) -> AccessTokenMachine.Job? {
-            for case .start(let job) in effects { return job }
-            return nil
-        }
-        let first = try #require(start(machine.load()))
-        struct Late: Error {}
-        _ = machine.passTimeLimit(of: first, with: Late())
-        _ = machine.passTimeLimit(of: first, with: Late())
-        let second = try #require(start(machine.load()))
-        _ = machine.findNothing(second, at: now)
-        let number = machine.sessionNumber
-        _ = machine.succeed(first, with: AccessToken("alice", session: UUID()), from: .elsewhere, isKept: true, at: now)
-        #expect(machine.token == nil || machine.sessionNumber != number)
     }
 
     @Test("A redirect to another origin and back brings no token back, and its refusal starts no refresh")
@@ -242,23 +127,6 @@ struct OtherUsersTests {
         if keeps { #expect(stub.requests.count == 2) }
     }
 
-    @Test("A paused download does not go on for another user")
-    func paused() async throws {
-        let folder = try TemporaryFolder()
-        let transport = ManualTransport()
-        let session = session(AccessToken("alice"))
-        let task = service(session, transport).task(
-            UserEndpoint.fetch(id: "7"),
-            as: .file(FileDestination(folder.url.appendingPathComponent("x"), resuming: .sameAddress)))
-        await transport.waitForRequests()
-        task.pause()
-        while transport.endedCount == 0 { await Task.yield() }
-        session.accessToken = AccessToken("bob")
-        task.resume()
-        #expect(await Fixture.failure { _ = try await task.value } as? GeneralRequestError == .noAuth)
-        #expect(transport.count == 1)
-    }
-
     @Test("A token or a request that somebody asked for before a log-in is not that of the new user")
     func askedBefore() async throws {
         let store = MemoryTokenStore(AccessToken("alice", session: UUID()))
@@ -276,26 +144,6 @@ struct OtherUsersTests {
         await #expect(throws: NetworkError.self) { try await request.value }
     }
 
-    @Test("A stale response is not used offline for another user")
-    func offline() async throws {
-        let isUp = Box(true)
-        let stub = StubTransport { _ in
-            isUp.value ? .text("alice's", headers: [.cacheControl: "max-age=1"]) : .failure(.notConnected)
-        }
-        let session = session(AccessToken("alice"))
-        let service = service(session, stub) {
-            $0.cache = ResponseCache(clock: clock.networkClock)
-            $0.settings.caching = .staleIfOffline
-        }
-        _ = try await service.request(UserEndpoint.fetch(id: "7"), as: .string)
-        isUp.change { $0 = false }
-        clock.advance(by: .seconds(9))
-        #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "alice's")
-        session.accessToken = AccessToken("bob")
-        #expect(
-            await Fixture.failure { _ = try await service.request(UserEndpoint.fetch(id: "7"), as: .string) } != nil)
-    }
-
     @Test("The body of another origin is not asked whether it refuses the token")
     func refusesElsewhere() async throws {
         let session = AccessTokenSupervisor(
@@ -308,29 +156,6 @@ struct OtherUsersTests {
         }
         let text = try await service(session, stub).request(UserEndpoint.fetch(id: "7"), as: .string)
         #expect(text == "UNAUTHENTICATED" && stub.requests.count == 2)
-    }
-
-    @Test("A validation in the background that ends after a log-in is stored for its own user")
-    func background() async throws {
-        let server = ManualTransport()
-        let session = session(AccessToken("alice"))
-        let stub = Box(true)
-        let transport = Switching(
-            first: StubTransport {
-                .text(
-                    $0.headers[.authorization] ?? "", headers: [.cacheControl: "max-age=1, stale-while-revalidate=60"])
-            }, then: server, isFirst: stub)
-        let service = service(session, transport) { $0.cache = ResponseCache(clock: clock.networkClock) }
-        _ = try await service.request(UserEndpoint.fetch(id: "7"), as: .string)
-        clock.advance(by: .seconds(2))
-        stub.change { $0 = false }
-        #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "Bearer alice")
-        await server.waitForRequests()
-        session.accessToken = AccessToken("bob")
-        server.answer(.ok, "alice's news")
-        stub.change { $0 = true }
-        #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "Bearer bob")
-        #expect(service.cachedResponse(UserEndpoint.fetch(id: "7"), as: .string)?.value == "Bearer bob")
     }
 
     @Test("A log-in while an adapter runs ends the call unsent")
@@ -352,7 +177,8 @@ struct OtherUsersTests {
     }
 }
 
-private struct Switching: Transport {
+/// Sends requests with one of two transports.
+struct Switching: Transport {
     let first: any Transport
     let then: any Transport
     let isFirst: Box<Bool>

@@ -226,13 +226,6 @@ extension AccessTokenMachine {
     }
 }
 
-extension AccessTokenMachine.Waiting {
-    /// Ends the wait without a token. Rule 10: if nobody is logged in, a call whose token is optional continues.
-    fileprivate func end(with error: any Error, isLogOut: Bool) -> AccessTokenMachine.Effect {
-        isOptional && isLogOut ? .release(id, refreshed: nil) : .fail(id, error)
-    }
-}
-
 extension AccessTokenSupervisor {
     /// An event of a session, which its supervisor reports once for each occurrence.
     public enum Event: Sendable {
