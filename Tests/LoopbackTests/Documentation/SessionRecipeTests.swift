@@ -45,7 +45,6 @@ func makeSession(_ auth: AuthService) -> AccessTokenSupervisor {
 final class ProfileService: NetworkService, @unchecked Sendable {}
 final class MediaService: NetworkService, @unchecked Sendable {}
 
-/// Services that share a session share its token and its refresh.
 func makeMedia(_ media: URL, beside profiles: ProfileService) -> MediaService {
     MediaService(
         client: profiles.client.with {

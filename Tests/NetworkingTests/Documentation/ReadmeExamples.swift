@@ -71,7 +71,7 @@ func show(_ tracks: TrackService) async {
     } catch GeneralRequestError.noInternetConnection {
         print("you are offline")
     } catch {
-        print(error)  // GET …/tracks/7: 503 Service Unavailable (3 attempts)
+        print(error)  // GET …/tracks/7: 503 Service Unavailable (3 attempts;…)
     }
 }
 

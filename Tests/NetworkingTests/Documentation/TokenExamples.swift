@@ -26,7 +26,6 @@ func makeAccounts(
 // snippet.suspended
 struct AccountSuspended: Error {}
 
-/// Ends the calls of a suspended account, so that nothing is refreshed.
 struct SuspensionHandler: ErrorHandler {
     func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
         failure.response?.headers["X-Account"] == "suspended"
@@ -70,7 +69,6 @@ func save(
 // snippet.end
 
 // snippet.passwordAgain
-/// Asks for the password, and repeats the call if the user types it.
 struct PasswordHandler: ErrorHandler {
     let session: AccessTokenSupervisor
     let askForPassword: @Sendable () async -> AccessToken?
@@ -167,7 +165,7 @@ struct TokenExamples {
         // snippet.ask
         // For a web view, a socket or another SDK. Waits for a refresh.
         let token = try await session.validToken()
-        // For a background session: the request, with a valid token.
+        // For a background session: the request, with a valid token if there is one.
         let request = try await service.httpRequest(
             for: .get("film").authorized(), refreshing: true)
         // Another SDK says that the token was refused.

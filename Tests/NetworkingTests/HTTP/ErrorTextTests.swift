@@ -80,7 +80,8 @@ struct ErrorTextTests {
         }
         for status in [HTTPStatus.serviceUnavailable, .tooManyRequests] {
             let busy = NetworkError(.noToken, underlying: await error(.status(status)))
-            #expect(busy.errorDescription == "The request failed." && busy.recoverySuggestion == "Try again later.")
+            #expect(busy.errorDescription == "The log-in cannot be checked at the moment.")
+            #expect(busy.recoverySuggestion == "Try again later.")
         }
         let unauthorized = try #require(await error(.status(.unauthorized)))
         let forbidden = try #require(await error(.status(.forbidden)))

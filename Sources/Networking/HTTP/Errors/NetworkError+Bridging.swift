@@ -39,8 +39,7 @@ extension NetworkError: BridgedError {
         case .unacceptableStatus where status == .tooManyRequests || status?.isServerError == true: "Try again later."
         case .notConnected: "Connect to a network and try again."
         case .networkRestricted: "Allow cellular data, turn Low Data Mode off, or connect to another network."
-        case .noToken where isSessionUnknown: "Try again later."
-        case .noToken: failureOfRefresh.map { $0.recoverySuggestion } ?? "Log in and try again."
+        case .noToken: textsOfRefresh.map(\.suggestion) ?? "Log in and try again."
         case .fileNotWritable: "Make room on the device and try again."
         case .cannotResolveHost, .cannotConnect, .connectTimedOut, .idleTimedOut, .deadlineTimedOut, .circuitOpen,
             .connectionLostBeforeHead, .connectionLostAfterHead, .truncatedBody, .checksumMismatch:
@@ -51,8 +50,14 @@ extension NetworkError: BridgedError {
 
     /// A suggestion for the developer; nil if there is none.
     public var hint: String? {
-        guard kind == .unacceptableStatus, status == .unauthorized else { return NetworkError.hints[kind] }
-        return request?.headers.contains(.authorization) == true ? nil : NetworkError.unauthorizedHint
+        switch kind {
+        case .unacceptableStatus where status == .unauthorized && reason == nil:
+            request?.headers.contains(.authorization) == true ? nil : NetworkError.unauthorizedHint
+        case .noToken where isLoggedOut: "Set the token of the session after the log-in (accessToken)."
+        case .noToken where (underlying as? any SessionEnding)?.endsSession == false: nil  // the reason says it all
+        case .deadlineTimedOut where request == nil: nil  // a refresh, whose reason names the setting
+        default: NetworkError.hints[kind]
+        }
     }
 
     private static let unauthorizedHint =
@@ -77,7 +82,7 @@ extension NetworkError: BridgedError {
             + "or receive the body as a file or as a stream.",
         .fileNotWritable:
             "Check that the folder exists and is writable, and choose what happens to an existing file (overwriting).",
-        .noToken: "See the underlying error: the error of the refresh or the token store, or the end of the session.",
+        .noToken: "The session goes on, and a later call tries again. See the underlying error.",
         .invalidRequest: "Nothing was sent. Correct the part that the error names.",
         .bodyUnreadable: "Check that the body's source exists and can be read.",
         .transportShutDown: "Make the call with a transport that has not been shut down.",

@@ -66,25 +66,20 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, L
 
     /// A text about the failure for the user.
     public var errorDescription: String? {
-        if isSessionUnknown { return "The log-in cannot be checked at the moment." }
-        return failureOfRefresh?.errorDescription ?? NetworkError.words[kind] ?? "The request failed."
+        (kind == .noToken ? textsOfRefresh?.description : nil) ?? NetworkError.words[kind] ?? "The request failed."
     }
 
     /// Whether the request was not sent because nobody is logged in.
     var isLoggedOut: Bool { kind == .noToken && underlying?.isEndOfSession == true }
 
-    /// Whether the request has no token for a reason that is neither a network error nor the end of the session: the
-    /// token store cannot be read, or a refresh has failed.
-    var isSessionUnknown: Bool {
-        guard kind == .noToken, let underlying, underlying.originalNetworkError == nil else { return false }
-        return !underlying.isEndOfSession
-    }
-
-    /// The error of the refresh, if the request has no token although the server did not refuse the refresh. Its texts
-    /// replace the texts about logging in, because the user is still logged in.
-    var failureOfRefresh: NetworkError? {
-        guard kind == .noToken, let error = underlying?.originalNetworkError else { return nil }
-        return error.isRefusalOfRefresh ? nil : error
+    /// The texts for the user if the underlying error is that of a refresh, or of the token store, and the session goes
+    /// on. They replace the texts about logging in, because the user is still logged in. Nil if the session is over.
+    var textsOfRefresh: (description: String, suggestion: String?)? {
+        guard let underlying, !underlying.isEndOfSession else { return nil }
+        guard let error = underlying.originalNetworkError,
+            let description = error.textsOfRefresh?.description ?? NetworkError.words[error.kind]
+        else { return ("The log-in cannot be checked at the moment.", "Try again later.") }
+        return (description, error.recoverySuggestion)
     }
 
     /// Whether the error of a refresh means that the server refuses the refresh, so that the session is over.

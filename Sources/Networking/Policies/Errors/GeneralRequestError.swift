@@ -94,7 +94,7 @@ extension GeneralRequestError: LocalizedError {
         case .noInternetConnection: ("There is no internet connection.", "Connect to a network and try again.")
         case .cannotConnect: ("The server cannot be reached.", "Try again later.")
         case .timedOut: ("The request took too long.", "Try again later.")
-        case .noAuth: ("You are not logged in.", "Log in and try again.")
+        case .noAuth: cause?.textsOfRefresh ?? ("You are not logged in.", "Log in and try again.")
         case .forbidden: ("Access is denied.", nil)
         case .notFound: ("Nothing was found.", nil)
         case .cancelled: ("The request was cancelled.", nil)

@@ -98,8 +98,9 @@ extension AccessTokenSupervisor {
     private var textOfTimeLimit: String {
         let waiting = state.withLock { $0.waiters.values.compactMap(\.call) }
         let names = Set(waiting.prefix(100).map { $0.endpointName() }).sorted().prefix(3)
-        let text = "the token refresh took longer than \(refreshTimeout.shortText)"
-        return names.isEmpty ? text : text + "; \(names.joined(separator: ", ")) waited for it"
+        let text = "the token refresh took longer than \(refreshTimeout.shortText) (refreshTimeout)"
+        guard !names.isEmpty else { return text }
+        return text + "; \(names.joined(separator: ", ")) waited for it. The refresh must not make calls in new tasks"
     }
 
     private func end(_ job: AccessTokenMachine.Job, with finding: Result<Finding, any Error>) {

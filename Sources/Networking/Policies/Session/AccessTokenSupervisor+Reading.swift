@@ -13,6 +13,9 @@ extension AccessTokenSupervisor {
     func read(_ store: any AccessTokenStore) async throws -> (token: AccessToken?, isUndecodable: Bool) {
         do {
             let token = try await store.load()
+            if let fault = token?.fault {
+                throw AccessToken.Undecodable(NetworkError(.malformedResponse, reason: "it cannot be sent: \(fault)"))
+            }
             state.withLock { $0.reading.hasFailed = false }
             return (token, false)
         } catch let error as AccessToken.Undecodable {
@@ -40,6 +43,15 @@ extension AccessToken {
         do { self = try JSONDecoder().decode(AccessToken.self, from: content) } catch {
             throw Undecodable(fault(error))
         }
+    }
+}
+
+extension AccessToken {
+    /// What is wrong with a token that no field can carry; nil if nothing is.
+    var fault: String? {
+        if value.isEmpty { return "its value is empty" }
+        return HTTPGrammar.isFieldValue(value)
+            ? nil : "its value contains a control character, or begins or ends with whitespace"
     }
 }
 

@@ -25,6 +25,9 @@ extension AccessTokenSupervisor {
     /// section 6).
     private func renew(_ old: AccessToken?) async throws -> AccessToken {
         var new = try await refresh(old)
+        if let fault = new.fault {
+            throw NetworkError(.malformedResponse, reason: "the refresh returned a token that cannot be sent: \(fault)")
+        }
         new.refreshToken = new.refreshToken ?? old?.refreshToken
         return new
     }

@@ -43,7 +43,8 @@ public final class AccessTokenSupervisor: Sendable {
     /// continues.
     public typealias Refresh = @Sendable (_ old: AccessToken?) async throws -> AccessToken
 
-    /// The broadcaster of the events of the session.
+    /// The broadcaster of the events of the session. A store is read as soon as the supervisor exists: observe with
+    /// `replayingCurrent`, so that you do not miss an event of the first reading.
     public let events = Broadcaster<AccessTokenSupervisor.Event>()
     /// The broadcaster of the token: of each log-in, refresh and log-out. Its current value is the current token, which
     /// is nil after a log-out; there is no value until the store has been read.

@@ -2,6 +2,9 @@
 
 extension AccessToken.Rejected: SessionEnding {
     var endsSession: Bool { true }
+
+    /// What the error means for the app.
+    static let words = "the session is over, and the user has to log in again"
 }
 
 extension SessionEnded: SessionEnding {

@@ -114,7 +114,7 @@ extension NetworkError {
             switch cause {
             case let reason as TokenUnavailable: "\(reason)"
             case is SessionEnded: "the session in which the call began has ended"
-            case is AccessToken.Rejected: "the session is over, and the user has to log in again"
+            case is AccessToken.Rejected: AccessToken.Rejected.words
             default: isStoreUnreadable ? "the token store cannot be read now: \(known)" : known
             }
         return NetworkError(.noToken, reason: "no access token: \(words)", request: request, underlying: cause)

@@ -51,7 +51,9 @@ public struct UnauthorizedErrorHandler: ErrorHandler, AccessTokenPart {
     private func next(_ failure: RequestFailure, because cause: any Error) -> ErrorHandlingResult {
         .next(
             failure.networkError?.because(of: cause) ?? failure.error,
-            because: "the token could not be refreshed: \(UnauthorizedErrorHandler.text(of: cause))")
+            because: cause is AccessToken.Rejected
+                ? AccessToken.Rejected.words
+                : "the token could not be refreshed: \(UnauthorizedErrorHandler.text(of: cause))")
     }
 
     /// Returns the text of an error. The text of a ``GeneralRequestError`` names the response that caused the error.
@@ -70,14 +72,19 @@ extension NetworkError {
     }
 }
 
-// Explains why a request that was refused with 401 carried no token.
+// Explains why a request was refused with 401 although no new token would help.
 extension NetworkError {
-    /// Returns the error of a 401 with a reason that says why the request carried no token. Returns any other error
-    /// unchanged.
+    /// Returns the error of a 401 with a reason that says why the request carried no token, or that the scope of its
+    /// token is not sufficient. Returns any other error unchanged.
     static func explained(_ error: any Error, _ response: HTTPResponse) -> any Error {
         guard var known = error as? NetworkError, known.kind == .unacceptableStatus, known.reason == nil,
-            response.status == .unauthorized, let cause = response.request.whyWithoutToken
+            response.status == .unauthorized
         else { return error }
+        if response.headers.challenges.contains(where: { $0.error == "insufficient_scope" }) {
+            known.reason = "\(response.status): the scope of the token is not sufficient"
+            return known
+        }
+        guard let cause = response.request.whyWithoutToken else { return error }
         known.reason = "\(response.status), sent without a token: \(cause)"
         return known
     }
@@ -90,12 +97,14 @@ extension HTTPRequest {
             let resolved = parts[ResolvedEndpoint.self]
         else { return nil }
         if resolved.authorizationType == .none {
-            return "the authorizationType of the endpoint and the service is none"
+            // The endpoint that refreshes a token needs none.
+            return admission == .refresh ? nil : "the authorizationType of the endpoint and the service is none"
         }
         guard let ticket = parts.session else { return "the service has no session (authorizedBy:)" }
         // The session's adapter notes this even if the session has no token.
         guard ticket.token == nil else { return "the session has no token" }
         if admission == .refresh { return "the requests of a token refresh carry no token" }
-        return isForeign ? "the request went to another origin than that of the environment" : nil
+        if isForeign { return "the request went to another origin than that of the environment" }
+        return resolved.authorizationType.unwrapped.isOptional ? "nobody is logged in" : nil
     }
 }
