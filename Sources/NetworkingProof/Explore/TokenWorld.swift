@@ -23,8 +23,8 @@ struct TokenWorld: World {
         /// As ``first``. The call is sent without a token if there is none.
         case optional
 
-        /// As ``first``. The app adds the token to the request itself, and may have taken it from the session before the
-        /// call began.
+        /// As ``first``. The app adds the token to the request itself, and may have taken it from the session before
+        /// the call began.
         case own
 
         /// Whether nothing stands before the handler of the session.
