@@ -7,6 +7,8 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
     struct Answer: Sendable {
         var status = HTTPStatus.ok
         var body = ""
+        /// Whether the server asks for a pause, so that the gate closes.
+        var isBusy = false
         /// Whether the connection is lost, so that the client receives no response.
         var isLost = false
     }
@@ -23,6 +25,8 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
     private let lock = NSLock()
     private var random: SeededGenerator
     private var sessions: [Int: Session] = [:]
+    /// The number of requests that still fail because of an outage.
+    private var outage = 0
     private var faults: [String] = []
 
     init(seed: UInt64) {
@@ -62,9 +66,15 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
     func item(at path: String, authorization: String?) -> Answer {
         let token = authorization.flatMap { Self.parts(of: $0.dropFirst("Bearer ".count)) }
         return lock.withLock {
-            switch Int.random(in: 0..<40, using: &random) {
-            case 0: return Answer(isLost: true)
-            case 1: return Answer(status: .serviceUnavailable)
+            if outage > 0 {
+                outage -= 1
+                return Answer(status: .serviceUnavailable)
+            }
+            switch Int.random(in: 0..<2_000, using: &random) {
+            case 0..<50: return Answer(isLost: true)
+            case 50..<100: return Answer(status: .serviceUnavailable)
+            case 100..<103: return Answer(status: .tooManyRequests, isBusy: true)
+            case 103, 104: outage = 15
             default: break
             }
             guard !path.hasPrefix("/open") else { return Answer(body: "open") }

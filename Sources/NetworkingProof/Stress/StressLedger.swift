@@ -13,6 +13,14 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
         var ends = 0
         var started = 0
         var finished = 0
+
+        /// The user in whose session the call certainly began; nil if the user has changed meanwhile.
+        var owner: Int? {
+            guard case .some(.some(let read)) = read, case .some(.some(let begun)) = begun, read == begun else {
+                return nil
+            }
+            return read
+        }
     }
 
     private let lock = NSLock()
@@ -21,6 +29,7 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
     private var lastUser = 0
     private var unfinished = 0
     private var refreshing = 0
+    private var circuit = CircuitBreaker.State.closed
     private(set) var totals = StressTotals()
     private var faults: [String] = []
 
@@ -58,8 +67,13 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
             entries[call]?.ends += 1
             totals.answered += seen == nil ? 0 : 1
             if seen == StressBackend.refusal { faults.append("rule 13: call \(call) got a refusal as a success") }
-            if let seen, let carried = entries[call]?.carried, !carried.isEmpty, carried != [Int(seen) ?? -1] {
-                faults.append("call \(call) carried tokens of the users \(carried) and got the response for \(seen)")
+            guard let seen, let entry = entries[call], let other = Int(seen) else { return }
+            if !entry.carried.isEmpty, entry.carried != [other] {
+                faults.append("call \(call) carried tokens of the users \(entry.carried), got the response for \(seen)")
+            }
+            // A call that has joined the transfer of another call has sent nothing.
+            if let owner = entry.owner, owner != other {
+                faults.append("rule 11: call \(call) began as user \(owner) and got the response for user \(seen)")
             }
         }
     }
@@ -73,10 +87,32 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
         lock.withLock {
             totals.sent += 1
             entries[call]?.carried.insert(token.user)
-            guard let entry = entries[call], case .some(.some(let read)) = entry.read,
-                case .some(.some(let begun)) = entry.begun, read == begun, read != token.user
-            else { return }
-            faults.append("call \(call) began as user \(read) and carries a token of user \(token.user)")
+            guard let owner = entries[call]?.owner, owner != token.user else { return }
+            faults.append("rule 11: call \(call) began as user \(owner) and carries a token of user \(token.user)")
+        }
+    }
+
+    /// Records that the policy for duplicates has decided about a call.
+    func noteDuplicate() {
+        lock.withLock { totals.duplicates += 1 }
+    }
+
+    /// Records a change of the gate or of the breaker. Events arrive in order.
+    func note(_ event: AdmissionEvent) {
+        lock.withLock {
+            switch event {
+            case .gateClosed: totals.closings += 1
+            case .gateOpened: break
+            case .circuit(_, let state):
+                if state == .open { totals.openings += 1 }
+                let isPossible =
+                    switch (circuit, state) {
+                    case (.closed, .open), (.open, .halfOpen), (.halfOpen, .open), (.halfOpen, .closed): true
+                    default: false
+                    }
+                if !isPossible { faults.append("the breaker was \(circuit), and then \(state)") }
+                circuit = state
+            }
         }
     }
 
@@ -135,10 +171,25 @@ struct StressTotals: CustomStringConvertible {
     var sent = 0
     var refreshes = 0
     var logIns = 0
+    var duplicates = 0
+    /// How often the gate closed, and how often the breaker opened.
+    var closings = 0
+    var openings = 0
 
     var description: String {
         "\(answered.grouped) succeeded, \(sent.grouped) requests with a token, "
-            + "\(refreshes.grouped) refreshes, \(logIns.grouped) log-ins"
+            + "\(refreshes.grouped) refreshes, \(logIns.grouped) log-ins, \(duplicates.grouped) duplicates, "
+            + "\(closings.grouped) closings of the gate, \(openings.grouped) openings of the breaker"
+    }
+
+    /// What a run has not covered.
+    func missing(of calls: Int) -> [String] {
+        let least = [
+            ("succeeded", answered, calls / 10), ("refreshes", refreshes, calls / 2_000 + 1),
+            ("duplicates", duplicates, calls / 200 + 1), ("closings of the gate", closings, calls / 10_000),
+            ("openings of the breaker", openings, calls / 10_000),
+        ]
+        return least.filter { $0.1 < $0.2 }.map { "\($0.0): \($0.1), expected at least \($0.2)" }
     }
 
     static func += (totals: inout StressTotals, other: StressTotals) {
@@ -146,12 +197,19 @@ struct StressTotals: CustomStringConvertible {
         totals.sent += other.sent
         totals.refreshes += other.refreshes
         totals.logIns += other.logIns
+        totals.duplicates += other.duplicates
+        totals.closings += other.closings
+        totals.openings += other.openings
     }
 }
 
-/// An endpoint that sends its id to the server, and that records when the library reads it.
+/// An endpoint whose request carries its id as an option, which no server and no duplicate sees. It records when the
+/// library reads it.
 struct StressCall: Endpoint {
-    static let idField: HTTPHeader.Name = "X-Call"
+    /// The id of the call of a request; nil for the request of a refresh.
+    enum ID: HTTPRequest.Option {
+        static let defaultValue: Int? = nil
+    }
 
     let id: Int
     let item: Int
@@ -162,9 +220,13 @@ struct StressCall: Endpoint {
     let ledger: StressLedger
 
     var path: EndpointPath { isOpen ? "open/\(item)" : "items/\(item)" }
-    var headers: HTTPHeaders { [Self.idField: "\(id)"] }
 
-    var settings: RequestSettings { RequestSettings { $0.priority = HTTPRequest.Priority(priority) } }
+    var settings: RequestSettings {
+        RequestSettings {
+            $0.options[ID.self] = id
+            $0.priority = HTTPRequest.Priority(priority)
+        }
+    }
 
     var authorizationType: AuthorizationType {
         ledger.noteRead(id)

@@ -3,7 +3,7 @@ import Networking
 import NetworkingTesting
 
 /// Up to 20,000 calls of 200 workers on services that share a session. At the end, the round checks that no call,
-/// permit or refresh is left.
+/// permit or refresh is left, and that the gate and the breaker let calls pass again.
 struct StressRound: Sendable {
     static let workers = 200
 
@@ -12,6 +12,9 @@ struct StressRound: Sendable {
     let services: [NetworkService]
     let session: AccessTokenSupervisor
     private let limit = ConcurrencyLimit(16, total: 24)
+    private let gate = BackoffGate(longest: .milliseconds(2))
+    private let breaker = CircuitBreaker(
+        failureRatio: 0.5, minimumCalls: 10, window: .milliseconds(10), pause: .microseconds(200))
     private let random: RandomSource
 
     /// - Parameter url: The URL of the round's server.
@@ -20,8 +23,11 @@ struct StressRound: Sendable {
         self.backend = backend
         let random = RandomSource(SeededGenerator(seed: seed))
         self.random = random
-        let choices: [DuplicateRequestPolicy.Choice] = [.join, .replace, .keepFirst, .keepLatest, .allow, .allow]
+        let choices: [DuplicateRequestPolicy.Choice] = [
+            .join, .join, .replace, .keepFirst, .keepLatest, .allow, .share { _ in }, .replace { _ in },
+        ]
         let duplicates = DuplicateRequestPolicy { _, _ in
+            ledger.noteDuplicate()
             var random = random
             return choices.randomElement(using: &random) ?? .allow
         }
@@ -41,9 +47,9 @@ struct StressRound: Sendable {
         var configuration = NetworkConfiguration(environment: NetworkEnvironment(baseURL: url))
         configuration.session = session
         configuration.concurrencyLimit = limit
-        configuration.backoffGate = BackoffGate(longest: .zero)
-        configuration.circuitBreaker = CircuitBreaker(failureRatio: 0.9)
-        configuration.retry = RetryPolicy(retries: 2, backoff: .constant(.zero))
+        configuration.backoffGate = gate
+        configuration.circuitBreaker = breaker
+        configuration.retry = RetryPolicy(retries: 2, backoff: .constant(.zero), longestRetryAfter: .zero)
         configuration.retry?.budget = RetryPolicy.Budget()
         configuration.duplicates = duplicates
         configuration.transport = SendingTransport(ledger: ledger, next: transport)
@@ -59,6 +65,7 @@ struct StressRound: Sendable {
         let observation = session.events.observe(on: nil) { event in
             if case .sessionOver = event { Task { logIn() } }
         }
+        let policies = [gate.events, breaker.events].map { $0.observe(on: nil) { ledger.note($0) } }
         await withTaskGroup(of: Void.self) { group in
             for worker in 0..<Self.workers {
                 group.addTask {
@@ -69,7 +76,9 @@ struct StressRound: Sendable {
                 }
             }
         }
+        if await !isServedAgain() { ledger.add("no call succeeds after the faults are over") }
         observation.cancel()
+        for observation in policies { observation.cancel() }
         for service in services { await service.reset() }
         await settle()
         ledger.close()
@@ -82,6 +91,15 @@ struct StressRound: Sendable {
 
     func logOut() {
         ledger.change(isLoggedIn: false) { _ in session.accessToken = nil }
+    }
+
+    /// Whether a call succeeds within 5 seconds.
+    private func isServedAgain() async -> Bool {
+        for _ in 0..<1_000 {
+            if (try? await services[0].request(.get("open/0"), as: .string)) == "open" { return true }
+            try? await Task.sleep(for: .milliseconds(5))
+        }
+        return false
     }
 
     /// Waits up to 5 seconds for work that ends shortly after its call, such as a shared transfer.
@@ -106,7 +124,7 @@ private struct SendingTransport<Next: Transport>: Transport {
     let next: Next
 
     func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
-        if let id = request.headers[StressCall.idField].flatMap({ Int($0) }) {
+        if let id = request.options[StressCall.ID.self] {
             ledger.noteSending(
                 id, authorization: request.headers[.authorization], isOpen: request.url.path.hasPrefix("/open"))
         }

@@ -18,7 +18,7 @@ struct StressStep: Sendable {
         service = round.services[Int.random(in: 0..<2, using: &random)]
         let method: HTTPMethod = Int.random(in: 0..<4, using: &random) == 0 ? .post : .get
         call = StressCall(
-            id: id, item: Int.random(in: 0..<50, using: &random), method: method,
+            id: id, item: Int.random(in: 0..<12, using: &random), method: method,
             priority: Int.random(in: -1...1, using: &random), isOpen: Int.random(in: 0..<10, using: &random) == 0,
             ledger: round.ledger)
         fate = Int.random(in: 0..<10_000, using: &random)
