@@ -4,14 +4,21 @@ import Networking
 /// Processes that share a cache on disk, and the responses that must be stored after a process was killed.
 final class CacheFleet {
     private let folder: URL
+    /// The capacity of the cache. If it is full, stored responses may be missing.
+    private let capacity: Int
+    private let isFull: Bool
     private var workers: [WorkerProcess] = []
     private var started = 0
     private(set) var violations: [String] = []
     /// The number of steps that the killed processes had completed.
     private(set) var steps = 0
+    /// The largest size of the directory that was seen.
+    private(set) var most = 0
 
-    init(_ size: Int, in folder: URL) throws {
+    init(_ size: Int, in folder: URL, isFull: Bool) throws {
         self.folder = folder
+        self.isFull = isFull
+        capacity = isFull ? 4 << 20 : 256 << 20
         for _ in 0..<size { workers.append(try start()) }
     }
 
@@ -21,7 +28,7 @@ final class CacheFleet {
     private func start() throws -> WorkerProcess {
         started += 1
         let name = "worker\(started)"
-        return try WorkerProcess(name, ["cache", directory.path, log(name).path])
+        return try WorkerProcess(name, ["cache", directory.path, "\(capacity)", log(name).path])
     }
 
     private func log(_ name: String) -> URL { folder.appending(path: "\(name).log") }
@@ -60,7 +67,8 @@ final class CacheFleet {
             last[path] = (String(words[0]), words[0] == "removed" ? last[path]?.version ?? 0 : version)
             steps += 1
         }
-        guard let cache = CacheWorker.cache(in: directory) else {
+        checkSize()
+        guard let cache = CacheWorker.cache(in: directory, capacity) else {
             return violations.append("the cache cannot be opened")
         }
         let service = CacheWorker.service(cache, VersionedServer())
@@ -68,7 +76,7 @@ final class CacheFleet {
             let found = try? await service.response(.get(EndpointPath(verbatim: path)), as: .data, with: .storedOnly)
             guard let found else {
                 // The process may have been removing the response.
-                if step.event == "stored", !isNextRemoval(path, text) {
+                if !isFull, step.event == "stored", !isNextRemoval(path, text) {
                     violations.append("\(path) \(step.version) is lost")
                 }
                 continue
@@ -78,10 +86,22 @@ final class CacheFleet {
                 continue
             }
             let isNext = body.version == step.version + 1
+            // If the newest response was removed because the cache was full, no older one may be found.
             if !isNext, step.event == "removed" || body.version != step.version {
                 violations.append("\(path): \(step.event) \(step.version), found version \(body.version)")
             }
         }
+    }
+
+    /// The largest size that the directory may have: each process may exceed the capacity by an eighth, and may have
+    /// been killed before it counted the files.
+    private func checkSize() {
+        let files = (try? FileManager.default.subpathsOfDirectory(atPath: directory.path)) ?? []
+        let sizes = files.filter { !($0.split(separator: "/").last?.hasPrefix(".") ?? true) }
+            .map { size(of: directory.appending(path: $0)) }
+        let total = sizes.reduce(0, +)
+        most = max(most, total)
+        if total > capacity * 2 { violations.append("the directory has \(total.grouped) bytes, capacity \(capacity)") }
     }
 
     /// Whether the step after the last line of a log removes the responses of a path.

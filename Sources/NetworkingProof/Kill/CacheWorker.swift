@@ -2,7 +2,8 @@ import Foundation
 import Networking
 
 /// One of several processes that share a cache on disk. It stores, replaces, reads and removes responses until it is
-/// killed, and writes a line to its log after each step.
+/// killed, and writes a line to its log after each step. It also removes responses that the other processes use, and
+/// tells them so.
 struct CacheWorker: Sendable {
     /// The number of URLs that only this process changes.
     static let ownURLs = 8
@@ -10,20 +11,26 @@ struct CacheWorker: Sendable {
 
     private let name: String
     private let log: FileHandle
+    private let removals: SharedRemovals
     private let server = VersionedServer()
     private let service: NetworkService
 
-    /// - Parameter arguments: The directory of the cache, the file of the log, and the name of the process.
+    /// - Parameter arguments: The directory of the cache, its capacity, the file of the log, and the name of the
+    ///   process.
     init?(_ arguments: [String]) {
-        guard arguments.count == 3, let cache = CacheWorker.cache(in: URL(fileURLWithPath: arguments[0])),
-            FileManager.default.createFile(atPath: arguments[1], contents: nil),
-            let log = FileHandle(forWritingAtPath: arguments[1])
+        guard arguments.count == 4, let capacity = Int(arguments[1]),
+            let cache = CacheWorker.cache(in: URL(fileURLWithPath: arguments[0]), capacity),
+            FileManager.default.createFile(atPath: arguments[2], contents: nil),
+            let log = FileHandle(forWritingAtPath: arguments[2]),
+            let removals = SharedRemovals(arguments[0] + "-removals")
         else { return nil }
-        (name, self.log) = (arguments[2], log)
+        (name, self.log, self.removals) = (arguments[3], log, removals)
         service = CacheWorker.service(cache, server)
     }
 
-    static func cache(in folder: URL) -> ResponseCache? { try? ResponseCache(directory: folder, capacity: 256 << 20) }
+    static func cache(in folder: URL, _ capacity: Int) -> ResponseCache? {
+        try? ResponseCache(directory: folder, capacity: capacity)
+    }
 
     static func service(_ cache: ResponseCache, _ server: VersionedServer) -> NetworkService {
         let url = URL(string: "http://127.0.0.1:1/") ?? URL(fileURLWithPath: "/")
@@ -61,14 +68,23 @@ struct CacheWorker: Sendable {
         note("stored", path, version)
         let shared = "shared/\(step * 7 % CacheWorker.sharedURLs)"
         if step % 3 == 0 {
-            _ = server.next(shared)
+            server.set(shared, SharedRemovals.now())
             _ = try await service.request(.get(EndpointPath(verbatim: shared)), as: .data, with: .reloading)
         }
-        // Any version of a shared URL may be found, but its bytes must be right.
+        if step % 13 == 0 {
+            let time = SharedRemovals.now()
+            try await service.request(.delete(EndpointPath(verbatim: shared)))
+            removals.add(shared, time)
+        }
+        // The version of a shared URL is the time of its request. It may not be before a removal that has ended.
+        let removed = removals.latest(of: shared)
         let found = try? await service.response(.get(EndpointPath(verbatim: shared)), as: .data, with: .storedOnly)
         guard let found else { return }
-        guard VersionedBody(found.value, of: shared) != nil else {
+        guard let body = VersionedBody(found.value, of: shared) else {
             throw NetworkError(.unknown, reason: "wrong bytes for \(shared)")
+        }
+        guard body.version >= removed else {
+            throw NetworkError(.unknown, reason: "\(shared) is used \(removed - body.version) ns after its removal")
         }
     }
 
@@ -86,6 +102,11 @@ extension RequestSettings {
 final class VersionedServer: Transport, @unchecked Sendable {  // because of the lock
     private let lock = NSLock()
     private var versions: [String: Int] = [:]
+
+    /// Sets the version of a path.
+    func set(_ path: String, _ version: Int) {
+        lock.withLock { versions[path] = version }
+    }
 
     /// Changes the content of a path, and returns its new version.
     func next(_ path: String) -> Int {
@@ -117,6 +138,46 @@ final class VersionedServer: Transport, @unchecked Sendable {  // because of the
             defer { start += 20_000 }
             return Data(body[start..<min(start + 20_000, body.count)])
         }
+    }
+}
+
+/// The removals of shared URLs that have ended, in a file that all processes append to.
+final class SharedRemovals: @unchecked Sendable {  // because only one worker of a process uses it
+    private let file: FileHandle
+    private let descriptor: Int32
+    private var rest = Data()
+    private var times: [Substring: Int] = [:]
+
+    init?(_ path: String) {
+        descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard descriptor >= 0, let file = FileHandle(forReadingAtPath: path) else { return nil }
+        self.file = file
+    }
+
+    /// The time in nanoseconds, which is the same in all processes.
+    static func now() -> Int {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
+    }
+
+    /// Adds the time before a removal. One write is never mixed with that of another process.
+    func add(_ path: String, _ time: Int) {
+        let line = Array("\(path) \(time)\n".utf8)
+        _ = write(descriptor, line, line.count)
+    }
+
+    /// The time before the latest removal of a path that has ended; 0 if there is none.
+    func latest(of path: String) -> Int {
+        rest += file.readDataToEndOfFile()
+        let lines = String(decoding: rest, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        for line in lines.dropLast() {
+            let words = line.split(separator: " ")
+            guard words.count == 2, let time = Int(words[1]) else { continue }
+            times[words[0]] = max(times[words[0]] ?? 0, time)
+        }
+        rest = Data((lines.last ?? "").utf8)
+        return times[Substring(path)] ?? 0
     }
 }
 

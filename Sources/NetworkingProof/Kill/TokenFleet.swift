@@ -24,8 +24,7 @@ final class TokenFleet {
     /// Kills a process, checks the store, and starts another process.
     func replace(_ index: Int) async throws {
         for worker in workers where !worker.isRunning { server.add("\(worker.name) has ended unexpectedly") }
-        server.noteDeath(of: workers[index].name)
-        workers[index].kill()
+        workers[index].kill { server.noteDeath(of: workers[index].name) }
         await look()
         workers[index] = try start()
     }

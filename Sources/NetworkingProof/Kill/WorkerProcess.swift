@@ -29,8 +29,11 @@ final class WorkerProcess {
     }
 
     /// Kills the process with SIGKILL, so that it cannot run any more code.
-    func kill() {
+    ///
+    /// - Parameter note: Called when the signal was sent, before the system has cleaned up.
+    func kill(noting note: () -> Void = {}) {
         if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
+        note()
         process.waitUntilExit()
     }
 }

@@ -32,6 +32,7 @@ struct SoakCheck: Check {
                     + "\(plan.warmUp) s, seed \(settings.seed)",
                 violations: result.violations)
         #else
+            report.skip("soak")
             report.end("soak", since: .now, "skipped: needs /proc")
         #endif
     }

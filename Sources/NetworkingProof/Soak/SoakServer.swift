@@ -12,9 +12,13 @@ final class SoakServer: @unchecked Sendable {  // because of the lock around eve
     private var accepted = 0
     private let server: LoopbackServer
 
-    static let chunk = Data(repeating: 0x61, count: 4_096)
-    static let chunks = 16
-    static let file = Data(repeating: 0x62, count: 128 << 10)
+    /// The content of the file and of the stream. No two parts of it are equal.
+    static let file: Data = {
+        var random = SeededGenerator(seed: 1)
+        return Data((0..<(128 << 10) / 8).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } })
+    }()
+    /// The time before the slow response.
+    static let slowness = Duration.seconds(2)
     static let events = 5
 
     init() throws {
@@ -24,16 +28,20 @@ final class SoakServer: @unchecked Sendable {  // because of the lock around eve
             .json(SoakItem($0.parameters["id"]), headers: [.cacheControl: "max-age=1"])
         }
         server.route(.post, "/echo") { .json(try await $0.json(SoakItem.self)) }
-        server.route(.put, "/upload") { .text("\(try await $0.data().count)") }
+        server.route(.put, "/upload") { request in
+            let data = try await request.data()
+            return .text(data == SoakServer.file ? "right" : "\(data.count)")
+        }
         server.route(.get, "/file") { _ in LoopbackResponse(.ok, headers: [], body: SoakServer.file) }
         server.route(.get, "/stream") { _ in
-            LoopbackResponse(content: .chunked(Array(repeating: SoakServer.chunk, count: SoakServer.chunks)))
+            let starts = stride(from: 0, to: SoakServer.file.count, by: 4_096)
+            return LoopbackResponse(content: .chunked(starts.map { SoakServer.file[$0..<$0 + 4_096] }))
         }
         server.route(.get, "/events") { _ in
             let text = (1...SoakServer.events).map { "id: \($0)\ndata: \($0)\n\n" }.joined()
             return LoopbackResponse(.ok, headers: [.contentType: "text/event-stream"], body: Data(text.utf8))
         }
-        server.route(.get, "/slow") { _ in LoopbackResponse.text("slow").delayed(by: .milliseconds(20)) }
+        server.route(.get, "/slow") { _ in LoopbackResponse.text("slow").delayed(by: SoakServer.slowness) }
         server.route(.get, "/failing") { _ in LoopbackResponse.text("x").failing(.resetBeforeHead) }
         server.route(.get, "/missing") { _ in .status(.notFound) }
         server.route(.get, "/secret") { [self] in item(authorization: $0.headers[.authorization]) }
