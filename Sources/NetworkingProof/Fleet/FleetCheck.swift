@@ -74,9 +74,8 @@ struct FleetCheck: Check {
         for outcome in outcomes {
             let last = outcome.mean(in: scenario.length - 20..<scenario.length)
             if last < 0.85 { found.append("\(outcome.policy): the load at the end is \(last.times), expected 1") }
-            // Up to 1 % of the calls may still be in progress at the end.
             let lost = outcome.calls - outcome.ended
-            if lost > outcome.calls / 100 { found.append("\(outcome.policy): \(lost.grouped) calls did not end") }
+            if lost > 0 { found.append("\(outcome.policy): \(lost.grouped) calls did not end") }
         }
         let worst =
             zip(scenario.policies, outcomes).filter { !$0.0.isWhole }

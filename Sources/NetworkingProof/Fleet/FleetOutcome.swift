@@ -9,7 +9,7 @@ struct FleetOutcome: Equatable, Sendable, Encodable {
     var load: [Int] = []
     var calls = 0
     var failures = 0
-    /// The number of calls that succeeded or failed before the end of the run.
+    /// The number of calls that succeeded or failed.
     var ended = 0
     /// The number of event streams that ended with an error.
     var endedStreams = 0

@@ -11,6 +11,8 @@ struct FleetRun {
     static let latency = 3
     static let period = 10
     static let callsAtOnce = 3
+    /// The longest time, in seconds, in which calls end after the run, while no new ones begin.
+    static let longestEnd = 300
 
     let scenario: FleetScenario
     let policy: FleetPolicy
@@ -40,12 +42,14 @@ struct FleetRun {
         let normal = max(count * FleetRun.callsAtOnce / FleetRun.period, 1)
         server = FleetServer(scenario, normal: normal)
         outcome = FleetOutcome(scenario: scenario.name, policy: policy.name, clients: count, normal: normal)
-        due = Array(repeating: [], count: scenario.length * FleetRun.stepsPerSecond)
+        due = Array(repeating: [], count: (scenario.length + FleetRun.longestEnd) * FleetRun.stepsPerSecond)
         outcome.closedStreams = scenario.fault == .deployment ? count : 0
     }
 
     mutating func run() -> FleetOutcome {
         for step in due.indices {
+            let isOver = step >= scenario.length * FleetRun.stepsPerSecond
+            if isOver, outcome.ended == outcome.calls { break }
             self.step = step
             now = .milliseconds(step * 1_000 / FleetRun.stepsPerSecond)
             date = FleetClients.start.addingTimeInterval(now / .seconds(1))
@@ -55,6 +59,7 @@ struct FleetRun {
             let waiting = due[step]
             due[step] = []
             for attempt in waiting { send(attempt) }
+            guard !isOver else { continue }
             beginCalls()
             noteService()
         }
@@ -62,7 +67,7 @@ struct FleetRun {
         return outcome
     }
 
-    /// Sends an attempt after a wait. If the wait ends after the run, the call counts as neither failed nor served.
+    /// Sends an attempt after a wait. If the wait is longer than any that the policy may ask for, the call never ends.
     mutating func schedule(_ attempt: FleetAttempt, after wait: Duration) {
         guard wait > .zero else { return send(attempt) }
         let steps = max(Int((wait / .milliseconds(1_000 / FleetRun.stepsPerSecond)).rounded(.up)), 1)

@@ -26,7 +26,7 @@ struct FleetServer {
     ///
     /// - Parameter isOld: Whether the request carries a token that was issued before the run.
     mutating func answer(_ attempt: inout FleetAttempt, carryingOld isOld: Bool) {
-        load[second] += 1
+        if second < load.count { load[second] += 1 }
         attempt.asked = 0
         if scenario.seconds.contains(second) {
             switch scenario.fault {
