@@ -34,8 +34,8 @@ package struct FuzzTarget: Sendable {
     /// All targets.
     package static let all = [
         responseHeads, bodies, setCookie, dates, mediaTypes, challenges, links, retryAfter, rateLimit, problemDetails,
-        serverSentEvents, jsonLines, har, cacheEntries, partFiles, endpointPaths, baseURLs, multipartNames,
-        requestHeads,
+        serverSentEvents, jsonLines, har, cacheEntries, partFiles, tokenFiles, leases, removals, endpointPaths,
+        baseURLs, multipartNames, requestHeads,
     ]
 
     /// Removes the files that the targets have left.
