@@ -1,6 +1,6 @@
 import Foundation
 
-/// `swift run -c release NetworkingProof [explore|stress|chains|kill|fuzz|fleet|soak] [part…] [--quick] [--seed N]
+/// `swift run -c release NetworkingProof [explore|stress|chains|kill|fuzz|growth|fleet|soak] [part…] [--quick] [--seed N]
 /// [--count N] [--json] [--svg FILE]`
 @main
 enum NetworkingProof {
@@ -10,7 +10,8 @@ enum NetworkingProof {
         private static let checks: [any Check] = [ExploreCheck()]
     #else
         private static let checks: [any Check] = [
-            ExploreCheck(), StressCheck(), ChainCheck(), KillCheck(), FuzzCheck(), FleetCheck(), SoakCheck(),
+            ExploreCheck(), StressCheck(), ChainCheck(), KillCheck(), FuzzCheck(), GrowthCheck(), FleetCheck(),
+            SoakCheck(),
         ]
     #endif
 
@@ -60,6 +61,7 @@ enum NetworkingProof {
         for check in checks where names.isEmpty || names.contains(check.name) {
             try await check.run(report, settings)
         }
+        report.end(settings, without: names.isEmpty ? [] : known.filter { !names.contains($0) })
         exit(report.failureCount == 0 ? 0 : 1)
     }
 

@@ -12,6 +12,7 @@ final class Report: @unchecked Sendable {  // because of the lock around every v
     private let lock = NSLock()
     private let isJSON: Bool
     private var failures = 0
+    private var skipped: [String] = []
 
     init(isJSON: Bool) {
         self.isJSON = isJSON
@@ -43,6 +44,24 @@ final class Report: @unchecked Sendable {  // because of the lock around every v
         }
         for violation in violations { write("    \(violation)\n", to: .standardError) }
         for (number, step) in history.enumerated() { write("    \(number + 1). \(step)\n", to: .standardError) }
+    }
+
+    /// Notes that something is not checked.
+    func skip(_ what: String) {
+        lock.withLock { skipped.append(what) }
+    }
+
+    /// Prints what the run has not checked, and what no check can show on this machine.
+    func end(_ settings: ProofSettings, without others: [String]) {
+        var missing = others + lock.withLock { skipped }
+        if !settings.parts.isEmpty {
+            missing.append("the parts other than \(settings.parts.sorted().joined(separator: ", "))")
+        }
+        if settings.isQuick { missing.append("the sizes of a full run") }
+        if !missing.isEmpty { text("Not checked by this run: \(missing.joined(separator: "; ")).") }
+        text(
+            "Not checked by any run: Apple platforms; networks other than 127.0.0.1; a loss of power; a wall clock that "
+                + "jumps; more threads than this machine has cores.")
     }
 
     /// Prints text, such as a table. With `--json`, nothing is printed.

@@ -1,0 +1,116 @@
+import NetworkingFuzzTargets
+
+/// Inputs of one shape, of any size, for one target of the fuzzer.
+struct GrowthRow: Sendable {
+    /// The name of the target.
+    let target: String
+    /// What the input consists of.
+    let shape: String
+    /// The most memory that processing an input may need, as a multiple of its size.
+    let memory: Double
+    /// The finding because of which the row fails today; nil for a row that must pass.
+    let known: String?
+    private let head: String
+    private let unit: String
+    private let tail: String
+
+    /// - Parameters:
+    ///   - unit: The text that is repeated between `head` and `tail`.
+    ///   - memory: Default: 150, because most targets read an input several times, and compare the results.
+    init(
+        _ target: String, _ shape: String, _ head: String = "", repeating unit: String, _ tail: String = "",
+        memory: Double = 150, known: String? = nil
+    ) {
+        (self.target, self.shape, self.memory, self.known) = (target, shape, memory, known)
+        (self.head, self.unit, self.tail) = (head, unit, tail)
+    }
+
+    /// Returns an input of about `size` bytes.
+    func input(ofSize size: Int) -> [UInt8] {
+        var bytes = Array(head.utf8)
+        let unit = Array(unit.utf8)
+        bytes.reserveCapacity(size + head.utf8.count + tail.utf8.count + unit.count)
+        while bytes.count < size { bytes += unit }
+        return bytes + Array(tail.utf8)
+    }
+}
+
+extension GrowthRow {
+    /// The rows: for each target the usual input, and the shapes that are known to be expensive for parsers.
+    static let all = [
+        GrowthRow("response-heads", "many fields", "HTTP/1.1 200 OK\r\n", repeating: "X-A: b\r\n", "\r\n"),
+        GrowthRow("response-heads", "a long field", "HTTP/1.1 200 OK\r\nX-A: ", repeating: "b,", "\r\n\r\n"),
+        GrowthRow("response-heads", "folded lines", "HTTP/1.1 200 OK\r\nX-A: b\r\n", repeating: " c\r\n", "\r\n"),
+        GrowthRow("response-heads", "interim responses", repeating: "HTTP/1.1 103 Early Hints\r\nX: y\r\n\r\n"),
+        GrowthRow("bodies", "a body", "HTTP/1.1 200 OK\r\n\r\n", repeating: "hello "),
+        GrowthRow(
+            "bodies", "small chunks", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n",
+            repeating: "1\r\nx\r\n", "0\r\n\r\n"),
+        GrowthRow("set-cookie", "a long value", "a=", repeating: "x", "; Path=/"),
+        GrowthRow("set-cookie", "attributes", "a=b", repeating: "; Path=/"),
+        GrowthRow("set-cookie", "semicolons", "a=b", repeating: ";"),
+        GrowthRow("set-cookie", "cookies in one field", "a=b", repeating: ", c=d"),
+        GrowthRow("dates", "digits", "Sun, 06 Nov 1994 08:49:", repeating: "3"),
+        GrowthRow("dates", "words", "Sun,", repeating: " Nov"),
+        GrowthRow("media-types", "parameters", "text/html", repeating: "; a=b"),
+        GrowthRow("media-types", "an open quote", "text/html; a=\"", repeating: "\\\""),
+        GrowthRow("media-types", "open quotes", "text/html", repeating: "; a=\""),
+        GrowthRow("challenges", "schemes", "Basic", repeating: ", Basic a=b"),
+        GrowthRow("challenges", "an open quote", "Basic a=\"", repeating: "\\\""),
+        GrowthRow("challenges", "open quotes", "Basic a=b", repeating: ", a=\""),
+        GrowthRow("challenges", "commas", "Basic", repeating: ","),
+        GrowthRow("links", "links", "<a>; rel=next", repeating: ", <b>; rel=prev"),
+        GrowthRow("links", "an open quote", "<a>; \"", repeating: "\\\"", known: "APPLE-SECURITY B7"),
+        GrowthRow("links", "parameters", "<a>", repeating: "; rel=a"),
+        GrowthRow("links", "open brackets", repeating: "<"),
+        GrowthRow("links", "commas", "<a>", repeating: ", "),
+        GrowthRow("retry-after", "digits", repeating: "9"),
+        GrowthRow("rate-limit", "policies", "\"a\";r=1", repeating: ", \"a\";r=1"),
+        GrowthRow("rate-limit", "an open quote", "\"", repeating: "\\\""),
+        GrowthRow("rate-limit", "open quotes", "a;r=1", repeating: ", \""),
+        GrowthRow("problem-details", "members", "{\"title\":\"x\"", repeating: ",\"a\":1", "}"),
+        GrowthRow("problem-details", "an array", "{\"a\":[1", repeating: ",2", "]}"),
+        GrowthRow(
+            "problem-details", "nested arrays", "{\"a\":[1",
+            repeating: "," + String(repeating: "[", count: 60) + String(repeating: "]", count: 60), "]}"),
+        GrowthRow(
+            "problem-details", "deeply nested arrays", "{\"a\":[1",
+            repeating: "," + String(repeating: "[", count: 480) + String(repeating: "]", count: 480), "]}",
+            known: "APPLE-SECURITY B1"),
+        GrowthRow("problem-details", "open arrays", "{\"a\":", repeating: "["),
+        GrowthRow("server-sent-events", "events", repeating: "data: a\n\n"),
+        GrowthRow("server-sent-events", "lines of one event", repeating: "data: a\n"),
+        GrowthRow("server-sent-events", "a long line", "data: ", repeating: "abc"),
+        GrowthRow("server-sent-events", "ends of lines", repeating: "\r"),
+        GrowthRow("json-lines", "lines", repeating: "{\"a\":1}\n"),
+        GrowthRow("json-lines", "a long line", "[1", repeating: ",1", "]\n"),
+        GrowthRow("json-lines", "empty lines", repeating: "\n"),
+        GrowthRow(
+            "har", "entries",
+            "{\"log\":{\"entries\":[{\"request\":{\"method\":\"GET\",\"url\":\"http://a/\"},\"response\":{\"status\":200}}",
+            repeating: ",{\"request\":{\"method\":\"GET\",\"url\":\"http://a/\"},\"response\":{\"status\":200}}", "]}}"),
+        GrowthRow(
+            "cache-entries", "a long body", "a\u{1E}HTTP/1.1 200 OK\nCache-Control: max-age=9\n\u{1E}", repeating: "x"),
+        GrowthRow(
+            "cache-entries", "fields", "a\u{1E}HTTP/1.1 200 OK\nCache-Control: max-age=9\n", repeating: "X: y\n",
+            "\u{1E}x"),
+        GrowthRow(
+            "part-files", "a long note", "{\"content\":\"", repeating: "x", "\",\"validator\":\"y\"}\u{1E}a\u{1E}ab"),
+        GrowthRow("token-files", "a long token", "{\"value\":\"", repeating: "x", "\"}"),
+        GrowthRow(
+            "token-files", "values of the app", "{\"value\":\"a\",\"userInfo\":{\"a\":\"b\"", repeating: ",\"c\":\"d\"",
+            "}}"),
+        GrowthRow("leases", "spaces", "{\"name\":\"a\",\"renewals\":1,\"seconds\":5}", repeating: " "),
+        GrowthRow("removals", "lines", repeating: "1764168000000000000 00000000000000ff\n"),
+        GrowthRow("removals", "damaged lines", repeating: "x"),
+        GrowthRow("endpoint-paths", "segments", "a", repeating: "/a"),
+        GrowthRow("endpoint-paths", "dots", "a", repeating: "/.."),
+        GrowthRow("endpoint-paths", "percent signs", repeating: "%"),
+        GrowthRow("base-urls", "segments", "https://a.example", repeating: "/a"),
+        GrowthRow("base-urls", "escapes", "https://a.example/", repeating: "%zz"),
+        GrowthRow("multipart-names", "quotes", repeating: "\""),
+        GrowthRow("multipart-names", "dashes", "a\u{1E}", repeating: "--"),
+        GrowthRow("request-heads", "a long value", "GET\u{1E}7\u{1E}a\u{1E}X-A\u{1E}", repeating: "b"),
+        GrowthRow("request-heads", "a long path", "GET\u{1E}7\u{1E}", repeating: "a/"),
+    ]
+}
