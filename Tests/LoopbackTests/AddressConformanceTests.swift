@@ -5,7 +5,7 @@ import Testing
 @testable import Networking
 
 extension Loopback {
-    @Suite("Addresses and proxies on each engine", .timeLimit(.minutes(5)))
+    @Suite("Addresses and proxies on each engine")
     struct AddressConformanceTests {
         @Test(
             "Requests reach a server on IPv6", .row("L25"), .enabled(if: RawServer.hasV6, "this machine has no IPv6"),

@@ -7,7 +7,7 @@ extension Loopback {
     /// An app with the structure that the documentation of RonasIT's library describes. Simple classes replace the
     /// classes of UIKit. The callbacks are written as in a view controller, without `assumeIsolated`. Only the service
     /// subclasses and the log need `@unchecked`.
-    @Suite("An app with view controllers", .timeLimit(.minutes(1)))
+    @Suite("An app with view controllers")
     @MainActor
     struct AppTests {
         @Test(

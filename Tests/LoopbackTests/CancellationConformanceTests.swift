@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Cancellation and timeouts on each engine", .timeLimit(.minutes(5)))
+    @Suite("Cancellation and timeouts on each engine")
     struct CancellationConformanceTests {
         @Test(
             "A refused connection, an unknown host and a server without TLS cause distinct errors", .row("L7"),
@@ -39,8 +39,7 @@ extension Loopback {
 
         @Test(
             "In 200 rounds, each of 64 calls completes, although half of them are cancelled near completion",
-            .row("L15"),
-            .timeLimit(.minutes(5)), arguments: Engine.allCases)
+            .row("L15"), arguments: Engine.allCases)
         func cancellingNearCompletion(engine: Engine) async throws {
             let isSanitized = ProcessInfo.processInfo.environment["SANITIZER"] != nil
             let rounds = isSanitized ? 40 : 200

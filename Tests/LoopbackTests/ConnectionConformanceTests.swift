@@ -5,7 +5,7 @@ import Testing
 @testable import Networking
 
 extension Loopback {
-    @Suite("Conformance: connections", .timeLimit(.minutes(5)))
+    @Suite("Conformance: connections")
     struct ConnectionConformanceTests {
         @Test("Connections are reused", arguments: Engine.allCases)
         func reuse(engine: Engine) async throws {

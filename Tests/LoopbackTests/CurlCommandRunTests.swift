@@ -6,7 +6,7 @@
     @testable import Networking
 
     extension Loopback {
-        @Suite("Running cURL commands", .timeLimit(.minutes(5)))
+        @Suite("Running cURL commands")
         struct CurlCommandRunTests {
             /// A request as the server received it.
             private struct Seen: Equatable, Sendable {

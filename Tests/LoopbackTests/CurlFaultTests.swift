@@ -7,7 +7,7 @@
 
     extension Loopback {
         /// Tests, with the installed libcurl, that the engine avoids each ``CurlFault``.
-        @Suite("Faults of libcurl", .timeLimit(.minutes(5)))
+        @Suite("Faults of libcurl")
         struct CurlFaultTests {
             @Test(
                 "The engine avoids each fault of libcurl that it can avoid on the installed version",

@@ -6,7 +6,7 @@
 
     extension Loopback {
         /// The features that only `CurlTransport` has.
-        @Suite("CurlTransport", .timeLimit(.minutes(5)))
+        @Suite("CurlTransport")
         struct CurlTransportTests {
             @Test("Services use CurlTransport by default, and its description contains the libcurl version")
             func platform() async throws {

@@ -6,7 +6,7 @@ import Testing
 
 extension Loopback {
     /// Tests of download targets that cannot be written.
-    @Suite("Download targets", .timeLimit(.minutes(5)))
+    @Suite("Download targets")
     struct DownloadTargetTests {
         private let scratch = try? Scratch()
         private let server = try? LoopbackServer { _ in

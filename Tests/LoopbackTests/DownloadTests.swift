@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Downloads and streams", .timeLimit(.minutes(5)))
+    @Suite("Downloads and streams")
     struct DownloadTests {
         private struct Get: Endpoint {
             let name: String

@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Duplicate downloads", .timeLimit(.minutes(2)))
+    @Suite("Duplicate downloads")
     struct DuplicateDownloadTests {
         private let scratch: Scratch
         private let server: LoopbackServer

@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Conformance: heads and framing", .timeLimit(.minutes(5)))
+    @Suite("Conformance: heads and framing")
     struct HeadConformanceTests {
         /// Returns an exchange whose server responds with exactly these bytes.
         private func exchange(_ engine: Engine, _ bytes: String) throws -> Exchange {

@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Multipart forms, read by independent parsers", .timeLimit(.minutes(5)))
+    @Suite("Multipart forms, read by independent parsers")
     struct MultipartTests {
         private struct Expected: Codable, Equatable {
             let name: String

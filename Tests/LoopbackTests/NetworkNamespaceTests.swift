@@ -5,7 +5,7 @@
     import Testing
 
     extension Loopback {
-        @Suite("Reachability in a separate network namespace", .timeLimit(.minutes(5)))
+        @Suite("Reachability in a separate network namespace")
         struct NetworkNamespaceTests {
             @Test(
                 "A link that goes down and up is noticed, with and without a default route",

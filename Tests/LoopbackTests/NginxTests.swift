@@ -7,7 +7,7 @@
 
     extension Loopback {
         @Suite(
-            "HTTP/2 and Unix sockets, on nginx", .timeLimit(.minutes(5)),
+            "HTTP/2 and Unix sockets, on nginx",
             .enabled(if: Tool.nginx.isExpected, Tool.nginx.comment))
         struct NginxTests {
             private static func server(isHTTP2: Bool, hanging upstream: LoopbackServer) async throws -> Nginx {

@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Observing engines", .timeLimit(.minutes(5)))
+    @Suite("Observing engines")
     struct ObservationTests {
         @Test(
             "An engine reports each sent request and each received head of a redirect chain",

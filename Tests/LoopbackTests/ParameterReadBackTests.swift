@@ -5,7 +5,7 @@ import Testing
 extension Loopback {
     /// Tests that an independent parser reads the items that were encoded as a query or a form.
     @Suite(
-        "Parameters read back by Python", .timeLimit(.minutes(5)),
+        "Parameters read back by Python",
         .enabled(if: Tool.python.isExpected, Tool.python.comment))
     struct ParameterReadBackTests {
         /// Returns random text: separators, blanks, control characters and any Unicode scalar.

@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Pausing downloads", .timeLimit(.minutes(5)))
+    @Suite("Pausing downloads")
     struct PauseTests: FilmDownloads {
         let films: FilmServer
 

@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Conformance: streamed bodies", .timeLimit(.minutes(5)))
+    @Suite("Conformance: streamed bodies")
     struct PulledBodyTests {
         private func stream(_ exchange: Exchange) async throws -> IncomingBody {
             let response = try await exchange.transport.send(exchange.request(), delivering: .streamed)

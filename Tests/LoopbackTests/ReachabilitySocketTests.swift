@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Reachability on real sockets", .timeLimit(.minutes(5)))
+    @Suite("Reachability on real sockets")
     struct ReachabilitySocketTests {
         @Test("A TCP probe finds a listening server, and notices when it stops and restarts")
         func goesAndComes() async throws {

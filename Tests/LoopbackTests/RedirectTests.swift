@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Redirects on real sockets", .timeLimit(.minutes(5)))
+    @Suite("Redirects on real sockets")
     struct RedirectTests {
         /// Returns the received request as text: method, target, body and the names of the fields that the tests check.
         private static func echo(_ request: LoopbackRequest) async throws -> LoopbackResponse {

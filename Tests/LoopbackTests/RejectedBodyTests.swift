@@ -5,7 +5,7 @@ import Testing
 
 extension Loopback {
     /// The status of a response counts from its head: a 401 or a 404 whose body is damaged or stalls is a 401 or a 404.
-    @Suite("Bodies of rejected responses", .timeLimit(.minutes(1)))
+    @Suite("Bodies of rejected responses")
     struct RejectedBodyTests {
         /// What happens to a body after the head of its response.
         enum Fault: String, CaseIterable, CustomTestStringConvertible {

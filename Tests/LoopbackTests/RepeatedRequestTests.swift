@@ -6,7 +6,7 @@
 
     extension Loopback {
         /// The transport repeats a request only if the server cannot have processed it, or if repeating is harmless.
-        @Suite("Repeated requests", .timeLimit(.minutes(5)))
+        @Suite("Repeated requests")
         struct RepeatedRequestTests {
             /// A server behind nginx that counts the requests of each path.
             private final class CountingBackend: Sendable {

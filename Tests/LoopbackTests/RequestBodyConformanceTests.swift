@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Conformance: request bodies", .timeLimit(.minutes(5)))
+    @Suite("Conformance: request bodies")
     struct RequestBodyConformanceTests {
         /// Responds with the method, the framing and the body of the request.
         private static func echo(_ request: LoopbackRequest) async throws -> LoopbackResponse {

@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     /// The behaviour required of every engine. The L rows of URLSessionOnLinux.md are limitations. If URLSession on
     /// Linux cannot meet a requirement, the test expects the limitation that the L row describes.
-    @Suite("Conformance: responses and failures", .timeLimit(.minutes(5)))
+    @Suite("Conformance: responses and failures")
     struct ResponseConformanceTests {
         @Test("A response has a status, headers, a body and timing", arguments: Engine.allCases)
         func response(engine: Engine) async throws {

@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Which downloads can be resumed", .timeLimit(.minutes(5)))
+    @Suite("Which downloads can be resumed")
     struct ResumeRuleTests: FilmDownloads {
         let films: FilmServer
 

@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Resumed downloads", .timeLimit(.minutes(5)))
+    @Suite("Resumed downloads")
     struct ResumeTests: FilmDownloads {
         let films: FilmServer
 

@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("LoopbackServer", .timeLimit(.minutes(5)))
+    @Suite("LoopbackServer")
     struct ServerTests {
         @Test("Fixed and chunked bodies arrive unchanged, and routes match path segments")
         func routes() async throws {

@@ -4,7 +4,7 @@ import Testing
 extension Loopback {
     /// Processes share a token or a cache, and are killed at random. The program `NetworkingProof`, built next to the
     /// tests, starts and kills the processes.
-    @Suite("A token and a cache shared by several processes", .timeLimit(.minutes(2)))
+    @Suite("A token and a cache shared by several processes")
     struct SharedStateTests {
         /// The URL of the program, which is in the folder of the tests or near it.
         private static var proof: URL? {

@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Shutting down", .timeLimit(.minutes(5)))
+    @Suite("Shutting down")
     struct ShutDownTests {
         private func shutDown(_ transport: any Transport, draining limit: Duration) async {
             if let transport = transport as? URLSessionTransport { await transport.shutDown(draining: limit) }

@@ -5,7 +5,7 @@
     import Testing
 
     extension Loopback {
-        @Suite("TLS", .timeLimit(.minutes(5)), .enabled(if: Tool.openssl.isExpected, Tool.openssl.comment))
+        @Suite("TLS", .enabled(if: Tool.openssl.isExpected, Tool.openssl.comment))
         struct TLSTests {
             private func answer(
                 _ url: URL, _ tls: TLSConfiguration = TLSConfiguration()

@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Token refresh on real sockets", .timeLimit(.minutes(5)))
+    @Suite("Token refresh on real sockets")
     struct TokenStormTests {
         private func session(_ backend: TokenBackend, token: AccessToken? = AccessToken("stale"))
             -> AccessTokenSupervisor

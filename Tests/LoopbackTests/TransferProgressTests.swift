@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Progress of uploads and downloads", .timeLimit(.minutes(5)))
+    @Suite("Progress of uploads and downloads")
     struct TransferProgressTests {
         private struct Film: Endpoint {
             var path: EndpointPath = "film"

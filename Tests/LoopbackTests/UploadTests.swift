@@ -4,7 +4,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Uploads of files, streams and forms", .timeLimit(.minutes(5)))
+    @Suite("Uploads of files, streams and forms")
     struct UploadTests {
         @Test(
             "A file is sent unchanged, with its length and the media type of its file name extension", .row("I-15"),

@@ -4,7 +4,7 @@ import Testing
 @testable import Networking
 
 /// Rules for every source file. The script `.ci/layers` checks the layers of the library with the compiler.
-@Suite("Source rules")
+@Suite("Source rules", .endsInTime)
 struct SourceRulesTests {
     private struct Source {
         let file: String
@@ -106,6 +106,31 @@ struct SourceRulesTests {
         where url.pathExtension == "swift" && url.lastPathComponent != "Loopback.swift" {
             let text = try String(contentsOf: url, encoding: .utf8)
             #expect(!text.contains(/(?m)^@Suite/), "\(url.lastPathComponent): put the suite in `extension Loopback`")
+        }
+    }
+
+    @Test("Each test has a time limit, and can fail: it states an expectation, or calls a helper of its file that does")
+    func testsThatCanFail() throws {
+        let states = /#expect|#require|Issue\.record|confirmation\(|expect\w*\(|\.check\(\)|prove\(/
+        let directory = Self.root.appendingPathComponent("Tests")
+        let enumerator = try #require(FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil))
+        for case let url as URL in enumerator where url.pathExtension == "swift" {
+            let text = try String(contentsOf: url, encoding: .utf8)
+            guard text.contains("@Test") else { continue }
+            let name = url.lastPathComponent
+            // The suite on sockets has a time limit for all its tests. Files with a plus continue a suite.
+            let isLimited = url.path.contains("LoopbackTests") || name.contains("+")
+            #expect(
+                isLimited || text.contains(/(?m)^@Suite\((?:[^()]|\([^()]*\))*\.endsInTime/), "\(name): add .endsInTime"
+            )
+            let functions = text.matches(of: /(?ms)^( *)((?:private )?func (\w+).*?^\1\})/)
+            let helpers = functions.filter { $0.output.2.contains(states) }.map { "\($0.output.3)(" }
+            for test in text.split(separator: "@Test").dropFirst() {
+                guard let function = test.firstMatch(of: /(?ms)^( *)func (\w+).*?^\1\}/) else { continue }
+                let body = function.output.0
+                let canFail = body.contains(states) || helpers.contains { body.contains($0.dropLast()) }
+                #expect(canFail, "\(name): \(function.output.2) states no expectation")
+            }
         }
     }
 

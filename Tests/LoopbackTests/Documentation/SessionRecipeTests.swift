@@ -101,7 +101,7 @@ struct APIKeyAdapter: SynchronousRequestAdapter {
 #endif
 
 extension Loopback {
-    @Suite("Recipes for sessions and services", .timeLimit(.minutes(5)))
+    @Suite("Recipes for sessions and services")
     struct SessionRecipeTests {
         private let stub = StubTransport()
         private let api = NetworkEnvironment(baseURL: URL(string: "https://api.example.com"))

@@ -6,7 +6,7 @@ import NetworkingTesting
 import Testing
 
 extension Loopback {
-    @Suite("Recipes for tests", .timeLimit(.minutes(5)))
+    @Suite("Recipes for tests")
     struct TestingRecipeTests {
         private let stub = StubTransport()
         private let api = NetworkEnvironment(baseURL: URL(string: "https://api.example.com"))

@@ -119,7 +119,7 @@ struct Pages: AsyncSequence {
 // snippet.end
 
 extension Loopback {
-    @Suite("Recipes for calls and transfers", .timeLimit(.minutes(5)))
+    @Suite("Recipes for calls and transfers")
     struct TransferRecipeTests {
         private let stub = StubTransport()
         private let api = NetworkEnvironment(baseURL: URL(string: "https://api.example.com"))

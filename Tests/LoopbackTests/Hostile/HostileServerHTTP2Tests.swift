@@ -6,8 +6,7 @@
         /// Servers that break the rules of HTTP/2, without TLS. Foundation on Linux cannot request HTTP/2 without TLS.
         @Suite(
             "Hostile HTTP/2 servers",
-            .enabled(if: (try? Engine.hasLossyHTTP2()) == false, "this libcurl loses HTTP/2 bodies"),
-            .timeLimit(.minutes(5)))
+            .enabled(if: (try? Engine.hasLossyHTTP2()) == false, "this libcurl loses HTTP/2 bodies"))
         struct HostileServerHTTP2Tests {
             @Test("Frames", arguments: HostileRun.all(HostileCase.http2Frames, on: [.curl]))
             func frame(_ run: HostileRun) async throws { try await run.check() }

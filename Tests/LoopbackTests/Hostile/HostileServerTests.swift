@@ -4,7 +4,7 @@ import Testing
 extension Loopback {
     /// Servers that break the rules of HTTP/1.1. Each call ends with the right response, or with an error of the right
     /// kind, in bounded time, and the transport serves other calls afterwards.
-    @Suite("Hostile servers", .timeLimit(.minutes(5)))
+    @Suite("Hostile servers")
     struct HostileServerTests {
         @Test("Status lines", arguments: HostileRun.all(HostileCase.statusLines))
         func statusLine(_ run: HostileRun) async throws { try await run.check() }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Ad-hoc endpoints")
+@Suite("Ad-hoc endpoints", .endsInTime)
 struct AdHocEndpointTests {
     private let stub = StubTransport { _ in .json(User(id: "7")) }
 

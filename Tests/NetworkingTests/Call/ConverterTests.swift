@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Converters")
+@Suite("Converters", .endsInTime)
 struct ConverterTests {
     private struct Item: Codable, Equatable, Sendable { let n: Int }
 

@@ -3,7 +3,7 @@ import Networking
 import NetworkingTesting
 import Testing
 
-@Suite("Endpoint contracts")
+@Suite("Endpoint contracts", .endsInTime)
 struct EndpointContractTests {
     private struct Get: Endpoint {
         var path: EndpointPath = "users/7"

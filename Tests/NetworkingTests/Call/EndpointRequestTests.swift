@@ -3,7 +3,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Creating a request from an endpoint")
+@Suite("Creating a request from an endpoint", .endsInTime)
 struct EndpointRequestTests {
     private struct Call: Endpoint {
         var base: String?

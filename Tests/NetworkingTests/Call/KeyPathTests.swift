@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Key paths")
+@Suite("Key paths", .endsInTime)
 struct KeyPathTests {
     private struct Item: Codable, Equatable, Sendable { let n: Int }
 

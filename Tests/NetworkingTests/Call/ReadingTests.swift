@@ -2,7 +2,7 @@ import Foundation
 import Networking
 import Testing
 
-@Suite("Validating and reading responses")
+@Suite("Validating and reading responses", .endsInTime)
 struct ReadingTests {
     private func response(_ body: Data, _ type: String? = nil, _ status: HTTPStatus = .ok) throws -> HTTPResponse {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example")))

@@ -4,7 +4,7 @@ import Testing
 @testable import Networking
 
 /// Cases in the style of the web platform tests. Each case is split at every byte boundary.
-@Suite("Server-sent events")
+@Suite("Server-sent events", .endsInTime)
 struct ServerSentEventTests {
     struct Case: Sendable, CustomTestStringConvertible {
         let name: String

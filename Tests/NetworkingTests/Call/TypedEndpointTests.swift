@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Typed endpoints and server errors")
+@Suite("Typed endpoints and server errors", .endsInTime)
 struct TypedEndpointTests {
     private struct Grant: Codable, Equatable { let token: String }
     private struct LoginError: Codable, Equatable, LocalizedError {
@@ -129,8 +129,9 @@ struct TypedEndpointTests {
 
     @Test("An endpoint whose result is Void accepts any body", .row("N-28"))
     func anyBody() async throws {
-        try await service(.status(.noContent)).request(Remove())
-        try await service(.text("anything")).request(Remove())
+        for response in [StubResponse.status(.noContent), .text("anything")] {
+            await #expect(throws: Never.self) { try await service(response).request(Remove()) }
+        }
     }
 
     @Test(

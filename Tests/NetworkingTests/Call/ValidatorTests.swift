@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Validators")
+@Suite("Validators", .endsInTime)
 struct ValidatorTests {
     private func failure(_ validators: [ResponseValidator], _ answer: StubResponse) async -> NetworkError? {
         let service = NetworkService(environment: Fixture.environment) { $0.transport = StubTransport { _ in answer } }
@@ -69,6 +69,6 @@ struct ValidatorTests {
         let service = NetworkService(
             environment: NetworkEnvironment(baseURL: Fixture.environment.baseURL, headers: [.accept: "*/*"])
         ) { $0.transport = stub }
-        try await service.request(Order())
+        await #expect(throws: Never.self) { try await service.request(Order()) }
     }
 }

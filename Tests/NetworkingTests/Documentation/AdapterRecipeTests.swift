@@ -86,7 +86,7 @@ func allIssues(_ service: NetworkService) async throws -> [String] {
 }
 // snippet.end
 
-@Suite("Recipes for adapters and bodies")
+@Suite("Recipes for adapters and bodies", .endsInTime)
 struct AdapterRecipeTests {
     private let stub = StubTransport()
     private var api: NetworkEnvironment { Fixture.environment }

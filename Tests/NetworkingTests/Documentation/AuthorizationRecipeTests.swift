@@ -91,7 +91,7 @@ func makeShop(
 }
 // snippet.end
 
-@Suite("Recipes for authorization")
+@Suite("Recipes for authorization", .endsInTime)
 struct AuthorizationRecipeTests {
     @Test("A session gets its first token with OAuth 2 client credentials")
     func clientCredentials() async throws {

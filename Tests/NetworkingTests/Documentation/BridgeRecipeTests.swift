@@ -100,7 +100,7 @@ func makeAudited(
 }
 // snippet.end
 
-@Suite("Recipes for GraphQL and bridges to other libraries")
+@Suite("Recipes for GraphQL and bridges to other libraries", .endsInTime)
 struct BridgeRecipeTests {
     @Test("A GraphQL response is a value or an error")
     func graphql() async throws {

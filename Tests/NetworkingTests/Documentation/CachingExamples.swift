@@ -43,7 +43,7 @@ func show(_ news: NetworkService, _ display: ([String]) -> Void) async throws {
 }
 // snippet.end
 
-@Suite("Examples of caching")
+@Suite("Examples of caching", .endsInTime)
 struct CachingExamples {
     @Test("Stored stories are used without a network, and are shown before new stories")
     func offline() async throws {

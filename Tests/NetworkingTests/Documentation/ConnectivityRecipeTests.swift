@@ -67,7 +67,7 @@ func followNews(
 }
 // snippet.end
 
-@Suite("Recipes for changing connectivity and long responses")
+@Suite("Recipes for changing connectivity and long responses", .endsInTime)
 struct ConnectivityRecipeTests {
     @Test("A stored response is used offline, a log is read line by line, and the network is observed")
     func offline() async throws {

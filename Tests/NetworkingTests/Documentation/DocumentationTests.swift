@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Checks that the code of the DocC articles and the README is compiled, and that their lists are complete.
-@Suite("Documentation")
+@Suite("Documentation", .endsInTime)
 struct DocumentationTests {
     private static let root = URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

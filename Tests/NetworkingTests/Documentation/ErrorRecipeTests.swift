@@ -70,7 +70,7 @@ func retries(_ api: NetworkEnvironment, _ transport: any Transport) async {
 }
 // snippet.end
 
-@Suite("Recipes for errors and retries")
+@Suite("Recipes for errors and retries", .endsInTime)
 struct ErrorRecipeTests {
     private var api: NetworkEnvironment { Fixture.environment }
 

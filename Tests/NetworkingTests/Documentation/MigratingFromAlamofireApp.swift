@@ -5,7 +5,7 @@ import Networking
 import NetworkingTesting
 import Testing
 
-@Suite("The app of the guide from Alamofire and Moya")
+@Suite("The app of the guide from Alamofire and Moya", .endsInTime)
 struct AlamofireAppTests {
     // snippet.session
     struct Grant: Decodable, Sendable {

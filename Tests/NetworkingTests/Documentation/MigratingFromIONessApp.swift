@@ -5,7 +5,7 @@ import Networking
 import NetworkingTesting
 import Testing
 
-@Suite("The app of the guide for migrating from iONess")
+@Suite("The app of the guide for migrating from iONess", .endsInTime)
 struct IONessAppTests {
     // snippet.session
     struct Grant: Decodable, Sendable {

@@ -5,7 +5,7 @@ import Networking
 import NetworkingTesting
 import Testing
 
-@Suite("The app of the guide for migrating from NerdzNetworking")
+@Suite("The app of the guide for migrating from NerdzNetworking", .endsInTime)
 struct NerdzNetworkingAppTests {
     // snippet.session
     struct Grant: Decodable, Sendable {

@@ -5,7 +5,7 @@ import Networking
 import NetworkingTesting
 import Testing
 
-@Suite("The app of the guide from pkrll/Network")
+@Suite("The app of the guide from pkrll/Network", .endsInTime)
 struct PkrllNetworkAppTests {
     // snippet.session
     struct Grant: Decodable, Sendable {

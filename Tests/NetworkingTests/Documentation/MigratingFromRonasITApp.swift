@@ -5,7 +5,7 @@ import Networking
 import NetworkingTesting
 import Testing
 
-@Suite("The app of the guide from RonasIT Networking")
+@Suite("The app of the guide from RonasIT Networking", .endsInTime)
 struct RonasITAppTests {
     // snippet.session
     struct Grant: Decodable, Sendable {

@@ -3,7 +3,7 @@ import Networking
 import NetworkingTesting
 import Testing
 
-@Suite("The examples of a service in the articles")
+@Suite("The examples of a service in the articles", .endsInTime)
 struct ServiceExampleTests {
     @Test("The example of a test with a stub passes")
     func examples() async throws {

@@ -83,7 +83,7 @@ struct PasswordHandler: ErrorHandler {
 }
 // snippet.end
 
-@Suite("The article Tokens", .timeLimit(.minutes(5)))
+@Suite("The article Tokens", .endsInTime)
 struct TokenExamples {
     private let stub = StubTransport { request in
         switch request.headers[.authorization] {

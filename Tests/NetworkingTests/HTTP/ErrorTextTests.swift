@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Error texts")
+@Suite("Error texts", .endsInTime)
 struct ErrorTextTests {
     private func error(_ answer: StubResponse, _ retry: RetryPolicy? = nil) async -> NetworkError? {
         let service = NetworkService(environment: Fixture.environment) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Headers")
+@Suite("Headers", .endsInTime)
 struct HeaderTests {
     @Test(
         "The description of a field hides the user and the password of each URL in its value",
@@ -180,7 +180,7 @@ extension HTTPHeader {
     fileprivate var debugText: String { "\(name): \(value)" }
 }
 
-@Suite("Media types")
+@Suite("Media types", .endsInTime)
 struct MediaTypeTests {
     @Test(
         "Media types round-trip through text", .row("N-07"),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Untyped JSON")
+@Suite("Untyped JSON", .endsInTime)
 struct JSONValueTests {
     private func sent(_ body: HTTPBody) throws -> (text: String, type: String?) {
         let encoded = try body.encoded()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Link fields")
+@Suite("Link fields", .endsInTime)
 struct LinkTests {
     private func response(_ headers: HTTPHeaders) throws -> HTTPResponse {
         let request = HTTPRequest(.get, try #require(URL(string: "https://api.example.com/v1/issues?page=2")))

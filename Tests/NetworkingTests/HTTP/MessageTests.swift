@@ -3,7 +3,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Messages are value types")
+@Suite("Messages are value types", .endsInTime)
 struct MessageTests {
     private let request: HTTPRequest
     private let response: HTTPResponse

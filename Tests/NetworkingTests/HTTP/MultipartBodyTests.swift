@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Multipart bodies")
+@Suite("Multipart bodies", .endsInTime)
 struct MultipartBodyTests {
     struct Avatar: Endpoint {
         var method: HTTPMethod = .post

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("What the rooms of the library add to a request")
+@Suite("What the rooms of the library add to a request", .endsInTime)
 struct PartTests {
     /// A part that stays everywhere.
     private struct Loyal: HTTPRequest.Part {

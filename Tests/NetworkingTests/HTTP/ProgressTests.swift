@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Progress")
+@Suite("Progress", .endsInTime)
 struct ProgressTests {
     private let clock = ManualClock()
 

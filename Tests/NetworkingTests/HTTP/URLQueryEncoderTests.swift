@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Encoding parameters")
+@Suite("Encoding parameters", .endsInTime)
 struct URLQueryEncoderTests {
     private struct Filter: Encodable, Sendable {
         struct Range: Encodable, Sendable {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Methods and statuses")
+@Suite("Methods and statuses", .endsInTime)
 struct WordTests {
     @Test(
         "Methods have names, other methods can be created, and a method is safe, idempotent or neither",

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Access token machine: failures, time limits and late results")
+@Suite("Access token machine: failures, time limits and late results", .endsInTime)
 struct AccessTokenMachineLateResultTests {
     private let now = Date(timeIntervalSince1970: 1_000_000)
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Access token machine: sessions and stores")
+@Suite("Access token machine: sessions and stores", .endsInTime)
 struct AccessTokenMachineSessionTests {
     private let now = Date(timeIntervalSince1970: 1_000_000)
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Networking
 
 /// Tests the token rules on the state machine alone.
-@Suite("Access token rules")
+@Suite("Access token rules", .endsInTime)
 struct AccessTokenMachineTests {
     private let now = Date(timeIntervalSince1970: 1_000_000)
 

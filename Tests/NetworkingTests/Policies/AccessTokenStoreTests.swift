@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Sessions that several processes share", .timeLimit(.minutes(5)))
+@Suite("Sessions that several processes share", .endsInTime)
 final class AccessTokenStoreTests {
     private let folder: URL
     private let clock = ManualClock()

@@ -5,7 +5,7 @@ import Testing
 @testable import Networking
 
 /// Runs a seeded random walk over the state machine. A model contains the calls that use the state machine.
-@Suite("Access token rules in a random walk")
+@Suite("Access token rules in a random walk", .endsInTime)
 struct AccessTokenWalkTests {
     @Test("100,000 events violate no invariant", arguments: [1, 2, 3] as [UInt64])
     func walk(seed: UInt64) {

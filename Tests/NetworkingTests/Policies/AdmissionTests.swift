@@ -4,7 +4,7 @@ import Testing
 @testable import Networking
 @testable import NetworkingTesting
 
-@Suite("Admission")
+@Suite("Admission", .endsInTime)
 struct AdmissionTests {
     private func request(_ host: String = "a.example", _ option: RequestSettings.Admission = .required) throws
         -> HTTPRequest

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("The end of an attempt for its policies", .timeLimit(.minutes(1)))
+@Suite("The end of an attempt for its policies", .endsInTime)
 struct AdmittedTests {
     private func request() throws -> HTTPRequest { HTTPRequest(.get, try #require(URL(string: "https://a.example/"))) }
 

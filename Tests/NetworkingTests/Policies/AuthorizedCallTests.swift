@@ -4,7 +4,7 @@ import Testing
 @testable import Networking
 @testable import NetworkingTesting
 
-@Suite("Authorized calls")
+@Suite("Authorized calls", .endsInTime)
 struct AuthorizedCallTests {
     private let refresher = StubRefresher()
     private let clock = ManualClock()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("The back-off gate")
+@Suite("The back-off gate", .endsInTime)
 struct BackoffGateTests {
     private let clock = ManualClock()
     private let log = Box<[String]>([])

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("The circuit breaker")
+@Suite("The circuit breaker", .endsInTime)
 struct CircuitBreakerTests {
     private let clock = ManualClock()
     private let request: HTTPRequest

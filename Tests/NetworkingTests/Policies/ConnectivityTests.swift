@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Waiting for connectivity")
+@Suite("Waiting for connectivity", .endsInTime)
 struct ConnectivityTests {
     private let clock = ManualClock()
     private let probe = StubProbe(.notReachable)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("cURL commands")
+@Suite("cURL commands", .endsInTime)
 struct CurlCommandTests {
     private let url = URL(string: "https://api.example.com/v1/users?q=a%20b&x=[1]") ?? URL(fileURLWithPath: "/")
 

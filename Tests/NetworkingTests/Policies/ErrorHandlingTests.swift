@@ -3,7 +3,7 @@ import Foundation
 import NetworkingTesting
 import Testing
 
-@Suite("Error handlers")
+@Suite("Error handlers", .endsInTime)
 struct ErrorHandlingTests {
     private func error(
         _ answer: StubResponse, _ endpoint: UserEndpoint = .open,

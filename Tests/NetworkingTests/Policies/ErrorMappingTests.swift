@@ -3,7 +3,7 @@ import Foundation
 import NetworkingTesting
 import Testing
 
-@Suite("Mapping of errors")
+@Suite("Mapping of errors", .endsInTime)
 struct ErrorMappingTests {
     private func error(
         _ answer: StubResponse, _ endpoint: UserEndpoint = .open,

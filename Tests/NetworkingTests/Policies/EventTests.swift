@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Events")
+@Suite("Events", .endsInTime)
 struct EventTests {
     private let observer = RecordingObserver()
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("The lease of a token file", .timeLimit(.minutes(5)))
+@Suite("The lease of a token file", .endsInTime)
 final class FileLeaseTests {
     private let folder: URL
     private let clock = ManualClock()

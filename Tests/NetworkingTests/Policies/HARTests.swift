@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("HAR archives")
+@Suite("HAR archives", .endsInTime)
 struct HARTests {
     private func record(_ redaction: Redaction = .revealed) async throws -> HARArchive {
         let stub = StubTransport()

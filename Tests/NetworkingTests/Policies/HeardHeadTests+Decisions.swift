@@ -62,7 +62,8 @@ extension HeardHeadTests {
         await refreshed.wait()  // although the body has not ended
         task.cancel()
         server.end()
-        _ = await Fixture.failure { _ = try await task.value }
+        let error = await Fixture.failure { _ = try await task.value }
+        #expect(error as? GeneralRequestError == .cancelled)
     }
 
     @Test("A validation in the background that is refused starts the refresh of the call's session at once")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Observers")
+@Suite("Observers", .endsInTime)
 struct ObserverTests {
     private let observer = RecordingObserver()
 
@@ -104,7 +104,7 @@ struct ObserverTests {
 
     @Test(
         "A call that has ended reports no more events and releases its observers and its endpoint",
-        .timeLimit(.minutes(5)), arguments: [true, false])
+        .endsInTime, arguments: [true, false])
     func released(isObserved: Bool) async throws {
         final class Canary: Sendable {}
         struct Singing: Endpoint {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("What a request keeps when it goes to another origin", .timeLimit(.minutes(5)))
+@Suite("What a request keeps when it goes to another origin", .endsInTime)
 struct OriginBorderTests {
     /// The request from which a handler or a retry condition makes the request for the mirror.
     enum Source: String, CaseIterable {

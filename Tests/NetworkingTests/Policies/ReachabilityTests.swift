@@ -4,7 +4,7 @@ import Testing
 @testable import Networking
 @testable import NetworkingTesting
 
-@Suite("Reachability")
+@Suite("Reachability", .endsInTime)
 struct ReachabilityTests {
     private let clock = ManualClock()
     private let probe = StubProbe(.reachable(.ethernetOrWiFi))

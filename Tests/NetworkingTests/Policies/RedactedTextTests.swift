@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Secrets in texts")
+@Suite("Secrets in texts", .endsInTime)
 struct RedactedTextTests {
     /// The secrets that no output may contain.
     private static let secrets = [

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Redaction")
+@Suite("Redaction", .endsInTime)
 struct RedactionTests {
     /// The secrets that no output may contain.
     private static let secrets = [

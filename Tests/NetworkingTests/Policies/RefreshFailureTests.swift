@@ -4,7 +4,7 @@ import Testing
 @testable import Networking
 @testable import NetworkingTesting
 
-@Suite("Refreshes that fail")
+@Suite("Refreshes that fail", .endsInTime)
 struct RefreshFailureTests {
     private let refresher = StubRefresher()
     private let clock = ManualClock()

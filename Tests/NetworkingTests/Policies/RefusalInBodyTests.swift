@@ -5,7 +5,7 @@ import Testing
 @testable import Networking
 
 /// Tests refusals that the app recognises by the body of a response (rule 13).
-@Suite("Refusals in bodies", .timeLimit(.minutes(5)))
+@Suite("Refusals in bodies", .endsInTime)
 struct RefusalInBodyTests {
     private let refreshes = Box(0)
     private let asked = Box(0)

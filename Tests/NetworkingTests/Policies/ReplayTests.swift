@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Replaying HAR files")
+@Suite("Replaying HAR files", .endsInTime)
 struct ReplayTests {
     private func record(_ redaction: Redaction = .revealed) async throws -> HARArchive {
         let stub = StubTransport()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Reports")
+@Suite("Reports", .endsInTime)
 struct ReportTests {
     private let clock = ManualClock()
 

@@ -3,7 +3,7 @@ import Networking
 import NetworkingTesting
 import Testing
 
-@Suite("Request adapters")
+@Suite("Request adapters", .endsInTime)
 struct RequestAdaptingTests {
     private func headers(_ adapters: [any RequestAdapter], _ headers: HTTPHeaders = [:]) async throws -> HTTPHeaders {
         var request = HTTPRequest(.get, try #require(URL(string: "https://a.example")), headers: headers)

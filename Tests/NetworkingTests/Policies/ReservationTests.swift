@@ -4,7 +4,7 @@ import Testing
 @testable import Networking
 @testable import NetworkingTesting
 
-@Suite("Permits of several limits")
+@Suite("Permits of several limits", .endsInTime)
 struct ReservationTests {
     private func request(_ host: String = "a.example", _ option: RequestSettings.Admission = .required) throws
         -> HTTPRequest

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Retry budgets")
+@Suite("Retry budgets", .endsInTime)
 struct RetryBudgetTests {
     @Test("A budget starts with its reserve; each success adds the share, up to the capacity; each retry takes 1")
     func balance() {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Limits of retries")
+@Suite("Limits of retries", .endsInTime)
 struct RetryLimitTests {
     private let story = Story()
     private static let growing = RetryPolicy(retries: 3, backoff: .exponential(first: .milliseconds(200)))

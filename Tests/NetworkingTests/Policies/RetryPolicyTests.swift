@@ -5,7 +5,7 @@ import Testing
 @testable import Networking
 
 /// Tests the policy as a value, without a service.
-@Suite("Retry policies")
+@Suite("Retry policies", .endsInTime)
 struct RetryPolicyTests {
     private static let random = RandomSource(SeededGenerator(seed: 3))
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Networking
 
 /// Tests the times of every attempt and every wait of a call, to the millisecond, on a manual clock.
-@Suite("Timelines of a call")
+@Suite("Timelines of a call", .endsInTime)
 struct RetryTimelineTests {
     private let story = Story()
     private static let growing = RetryPolicy(retries: 3, backoff: .exponential(first: .milliseconds(200)))

@@ -5,7 +5,7 @@ import Testing
 @testable import Networking
 
 /// Tests that the chain of error handlers drives the refresh (rule 3), and that the parts of a session are independent.
-@Suite("The chain drives the refresh", .timeLimit(.minutes(5)))
+@Suite("The chain drives the refresh", .endsInTime)
 struct SessionChainTests {
     private let refreshes = Box(0)
     /// Accepts the token "new" only.

@@ -5,7 +5,7 @@ import Testing
 @testable import Networking
 
 /// Tests the forms of a session (rules 10 and 15), and the ways to ask it for its token (rule 14).
-@Suite("Forms of a session", .timeLimit(.minutes(5)))
+@Suite("Forms of a session", .endsInTime)
 struct SessionFormTests {
     private let clock = ManualClock()
     private let refreshes = Box(0)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Logging out", .timeLimit(.minutes(5)))
+@Suite("Logging out", .endsInTime)
 struct SessionLogOutTests {
     private let clock = ManualClock()
 

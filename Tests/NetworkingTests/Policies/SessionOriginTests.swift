@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Servers that get the token", .timeLimit(.minutes(5)))
+@Suite("Servers that get the token", .endsInTime)
 struct SessionOriginTests {
     private let clock = ManualClock()
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Tests that a call is never sent with the token of another user (rule 11), and that the recipes for logging in again
 /// keep this rule.
-@Suite("The owner of a call", .timeLimit(.minutes(5)))
+@Suite("The owner of a call", .endsInTime)
 struct SessionOwnerTests {
     private let stub = StubTransport {
         $0.headers[.authorization] == "Bearer dead" ? .status(.unauthorized) : .status(.ok)

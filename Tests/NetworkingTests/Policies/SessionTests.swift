@@ -5,7 +5,7 @@ import Testing
 @testable import Networking
 
 /// Tests which session a call belongs to, and when a session refreshes its token or ends.
-@Suite("Sessions", .timeLimit(.minutes(5)))
+@Suite("Sessions", .endsInTime)
 struct SessionTests {
     private let clock = ManualClock()
 
@@ -90,6 +90,7 @@ struct SessionTests {
         await transport.waitForRequests()
         transport.answer()
         try await call.value
+        #expect(session.accessToken?.value == "rotated" && transport.count == 2)
     }
 
     // MARK: Late refreshes

@@ -4,7 +4,7 @@ import Testing
 @testable import Networking
 
 /// Tests the decisions about a stored token as values, without a store.
-@Suite("Decisions about a stored token")
+@Suite("Decisions about a stored token", .endsInTime)
 struct StoredTokenTests {
     private let now = Date(timeIntervalSince1970: 1_000_000)
     private let alice = UUID()

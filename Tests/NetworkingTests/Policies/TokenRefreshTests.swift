@@ -4,7 +4,7 @@ import Testing
 @testable import Networking
 @testable import NetworkingTesting
 
-@Suite("Token refreshes of calls")
+@Suite("Token refreshes of calls", .endsInTime)
 struct TokenRefreshTests {
     private let refresher = StubRefresher()
     private let clock = ManualClock()

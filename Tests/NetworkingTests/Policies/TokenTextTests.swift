@@ -5,7 +5,7 @@ import Testing
 @testable import Networking
 
 /// What a developer and a user read when there is no token. A new user of the library found each of these faults.
-@Suite("Texts about tokens", .timeLimit(.minutes(1)))
+@Suite("Texts about tokens", .endsInTime)
 struct TokenTextTests {
     private struct Down: Error {}
 

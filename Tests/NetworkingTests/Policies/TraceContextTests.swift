@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Trace context")
+@Suite("Trace context", .endsInTime)
 struct TraceContextTests {
     private let stub = StubTransport()
     private let observer = RecordingObserver()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Stored tokens that cannot be decoded, and stores that cannot be read", .timeLimit(.minutes(5)))
+@Suite("Stored tokens that cannot be decoded, and stores that cannot be read", .endsInTime)
 final class UndecodableTokenTests {
     private let folder: URL
     private let clock = ManualClock()

@@ -2,7 +2,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Async lock", .timeLimit(.minutes(1)))
+@Suite("Async lock", .endsInTime)
 struct AsyncLockTests {
     private let lock = AsyncLock()
 

@@ -4,7 +4,7 @@ import Testing
 @testable import Networking
 @testable import NetworkingTesting
 
-@Suite("Broadcaster")
+@Suite("Broadcaster", .endsInTime)
 struct BroadcasterTests {
     @Test("Five observers get three changes in order; an observer with replay gets the current value first")
     func counts() {
@@ -81,7 +81,7 @@ struct BroadcasterTests {
     }
 }
 
-@Suite("Settlements, pipes and clocks")
+@Suite("Settlements, pipes and clocks", .endsInTime)
 struct WaitingTests {
     @Test("If many tasks settle a settlement, only the first outcome counts, and every waiter gets this outcome")
     func settleOnce() async throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import Networking
 @testable import NetworkingTesting
 
-@Suite("Broadcasters on many threads")
+@Suite("Broadcasters on many threads", .endsInTime)
 struct BroadcasterThreadTests {
     @Test("In 10,000 random runs of observe, cancel and publish on many threads, no value is lost or repeated")
     func walk() async {

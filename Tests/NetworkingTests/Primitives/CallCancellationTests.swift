@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Waits that end with their call")
+@Suite("Waits that end with their call", .endsInTime)
 struct CallCancellationTests {
     /// A policy that gives no permit and waits forever.
     private struct Shut: AdmissionPolicy {
@@ -26,7 +26,7 @@ struct CallCancellationTests {
     }
 
     @Test(
-        "If a call ends, the wait inside a policy ends, and the work of the wait is cancelled", .timeLimit(.minutes(5)),
+        "If a call ends, the wait inside a policy ends, and the work of the wait is cancelled", .endsInTime,
         arguments: [NetworkError.Kind.deadlineTimedOut, .resetting, .cancelled])
     func policy(kind: NetworkError.Kind) async throws {
         let clock = ManualClock()

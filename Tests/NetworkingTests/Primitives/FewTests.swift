@@ -2,7 +2,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Few")
+@Suite("Few", .endsInTime)
 struct FewTests {
     private func elements(_ few: Few<Int>) -> [Int] {
         var elements: [Int] = []

@@ -4,7 +4,7 @@ import Testing
 @testable import Networking
 @testable import NetworkingTesting
 
-@Suite("Lists of observers and handlers")
+@Suite("Lists of observers and handlers", .endsInTime)
 struct RegistrationTests {
     @Test("Releasing an observer, handler or closure does not deadlock if a deinitializer uses the same list or task")
     func lastReferences() async throws {

@@ -3,7 +3,7 @@ import Networking
 import NetworkingTesting
 import Testing
 
-@Suite("Errors of calls")
+@Suite("Errors of calls", .endsInTime)
 struct CallErrorTests {
     private let stub = StubTransport()
 

@@ -3,7 +3,7 @@ import Networking
 import NetworkingTesting
 import Testing
 
-@Suite("Calls")
+@Suite("Calls", .endsInTime)
 struct CallTests {
     private let stub = StubTransport()
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Composition of a service")
+@Suite("Composition of a service", .endsInTime)
 struct CompositionTests {
     private let log = Box<[String]>([])
 

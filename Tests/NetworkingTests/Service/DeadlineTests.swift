@@ -4,7 +4,7 @@ import Testing
 @testable import Networking
 @testable import NetworkingTesting
 
-@Suite("Deadlines and attempts")
+@Suite("Deadlines and attempts", .endsInTime)
 struct DeadlineTests {
     private let clock = ManualClock()
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Derived and shared services")
+@Suite("Derived and shared services", .endsInTime)
 struct DerivedServiceTests {
     private struct Item: Endpoint {
         var path: EndpointPath = "item"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Tasks derived from tasks")
+@Suite("Tasks derived from tasks", .endsInTime)
 struct DerivedTaskTests {
     private let manual = ManualTransport()
     private let queue = DispatchQueue(label: "callbacks")

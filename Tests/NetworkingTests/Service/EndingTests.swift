@@ -4,7 +4,7 @@ import Testing
 @testable import Networking
 @testable import NetworkingTesting
 
-@Suite("Cancellation, deadlines and completion")
+@Suite("Cancellation, deadlines and completion", .endsInTime)
 struct EndingTests {
     private let clock = ManualClock()
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("How often a call reads the properties of its endpoint", .timeLimit(.minutes(1)))
+@Suite("How often a call reads the properties of its endpoint", .endsInTime)
 struct EndpointReadTests {
     /// Counts how often each property is read.
     private final class Reads: Sendable {

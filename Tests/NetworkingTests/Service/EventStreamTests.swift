@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Event streams over several connections")
+@Suite("Event streams over several connections", .endsInTime)
 struct EventStreamTests {
     struct News: Endpoint {
         var path: EndpointPath { "news" }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Idempotency keys and refused tokens")
+@Suite("Idempotency keys and refused tokens", .endsInTime)
 struct IdempotencyTests {
     private struct Item: Endpoint {
         var path: EndpointPath = "item"

@@ -5,7 +5,7 @@ import Testing
 @testable import Networking
 
 /// Calls that adapters and transports make and await while the outer call holds its permit.
-@Suite("Nested calls", .timeLimit(.minutes(5)))
+@Suite("Nested calls", .endsInTime)
 struct NestedCallTests {
     /// The ways to make and await a nested call.
     enum Form: CaseIterable, Sendable {

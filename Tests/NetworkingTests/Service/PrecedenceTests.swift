@@ -5,7 +5,7 @@ import Testing
 @testable import Networking
 
 /// Tests the precedence of each setting: the call comes first, then the endpoint, then the service.
-@Suite("Precedence of settings")
+@Suite("Precedence of settings", .endsInTime)
 struct PrecedenceTests {
     private struct Call: Endpoint {
         var path: EndpointPath { "x" }

@@ -5,7 +5,7 @@ import Testing
 @testable import Networking
 
 /// Tests for defects that a review found and that must stay fixed.
-@Suite("Redirects of calls")
+@Suite("Redirects of calls", .endsInTime)
 struct RedirectRuleTests {
     private enum Order: Endpoint {
         case place

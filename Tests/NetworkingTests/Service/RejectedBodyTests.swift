@@ -6,7 +6,7 @@ import Testing
 
 /// The status of a response counts from its head: a 401, a 404 or a redirect whose body stalls, is cut off or cannot be
 /// decoded is still a 401, a 404 or a redirect.
-@Suite("Bodies of rejected responses", .timeLimit(.minutes(1)))
+@Suite("Bodies of rejected responses", .endsInTime)
 struct RejectedBodyTests {
     private static let losses: [NetworkError.Kind] = [
         .truncatedBody, .connectionLostAfterHead, .malformedResponse, .undecodableContent, .responseTooLarge,

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Requests with which a handler lets a call go on", .timeLimit(.minutes(1)))
+@Suite("Requests with which a handler lets a call go on", .endsInTime)
 struct ReplacedRequestTests {
     private let clock = ManualClock()
     private let stub = StubTransport()

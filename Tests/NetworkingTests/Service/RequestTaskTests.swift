@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Request tasks")
+@Suite("Request tasks", .endsInTime)
 struct RequestTaskTests {
     private let manual = ManualTransport()
     private let queue = DispatchQueue(label: "callbacks")

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Reset participants")
+@Suite("Reset participants", .endsInTime)
 struct ResetParticipantTests {
     private let transport = ManualTransport()
 
@@ -55,7 +55,7 @@ struct ResetParticipantTests {
         #expect(count.value == 222)
     }
 
-    @Test("Calls that reset their service at the same time do not wait for each other", .timeLimit(.minutes(5)))
+    @Test("Calls that reset their service at the same time do not wait for each other", .endsInTime)
     func fromInsideTwice() async throws {
         let service = Box<UserService?>(nil)
         let resetting = ClosureErrorHandler { failure in

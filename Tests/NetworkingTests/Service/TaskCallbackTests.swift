@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Callbacks of tasks")
+@Suite("Callbacks of tasks", .endsInTime)
 struct TaskCallbackTests {
     private let manual = ManualTransport()
     private let queue = DispatchQueue(label: "callbacks")

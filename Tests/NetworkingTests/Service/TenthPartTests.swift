@@ -5,7 +5,7 @@ import Testing
 @testable import Networking
 
 /// Nothing but the declaration of ``Tenth`` says what happens to it.
-@Suite("A part that is added to the library later", .timeLimit(.minutes(1)))
+@Suite("A part that is added to the library later", .endsInTime)
 struct TenthPartTests {
     /// A tenth part, of which nothing is left at the borders that it names.
     private struct Tenth: HTTPRequest.Part {

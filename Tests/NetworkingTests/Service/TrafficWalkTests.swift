@@ -5,7 +5,7 @@ import Testing
 @testable import Networking
 
 /// Runs 100,000 calls with seeded random events: limits, duplicates, cancellations, retries and resets together.
-@Suite("Random walks with limits, duplicates, cancellations and resets", .timeLimit(.minutes(5)))
+@Suite("Random walks with limits, duplicates, cancellations and resets", .endsInTime)
 struct TrafficWalkTests {
     /// A transport that responds after a few yields and sometimes fails. If the call is cancelled, the wait ends.
     private struct HesitantTransport: Transport {

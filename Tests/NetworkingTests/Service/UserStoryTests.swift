@@ -41,7 +41,7 @@ private final class NoteService: NetworkService, @unchecked Sendable {
     func add(_ text: String) async throws -> Note { try await request(Notes.Add(text: text)) }
 }
 
-@Suite("A service of an app with its endpoints and errors")
+@Suite("A service of an app with its endpoints and errors", .endsInTime)
 struct UserStoryTests {
     private let environment = NetworkEnvironment(
         baseURL: URL(string: "https://api.example.com/v1") ?? URL(fileURLWithPath: "/"))

@@ -9,7 +9,7 @@ import Testing
 #endif
 
 /// Tests for defects that were fixed and must not return.
-@Suite("Stub transports", .timeLimit(.minutes(5)))
+@Suite("Stub transports", .endsInTime)
 struct StubTransportTests {
     private let clock = ManualClock()
 

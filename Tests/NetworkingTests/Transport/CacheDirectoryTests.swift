@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("A cache on disk")
+@Suite("A cache on disk", .endsInTime)
 struct CacheDirectoryTests {
     private let folder: TemporaryFolder
     private let clock = ManualClock()

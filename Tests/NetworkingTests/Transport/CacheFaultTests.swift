@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Faults of a cache's directory, and users in URLs")
+@Suite("Faults of a cache's directory, and users in URLs", .endsInTime)
 struct CacheFaultTests {
     private let folder: TemporaryFolder
     private let clock = ManualClock()

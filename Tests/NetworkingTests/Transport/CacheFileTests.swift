@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Files of a cache on disk")
+@Suite("Files of a cache on disk", .endsInTime)
 struct CacheFileTests {
     private let folder: TemporaryFolder
     private let clock = ManualClock()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Which requests share a cached response")
+@Suite("Which requests share a cached response", .endsInTime)
 struct CacheKeyTests {
     private struct Get: Endpoint {
         var path: EndpointPath = "items"

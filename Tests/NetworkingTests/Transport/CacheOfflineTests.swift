@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Stored responses for requests that cannot be sent")
+@Suite("Stored responses for requests that cannot be sent", .endsInTime)
 struct CacheOfflineTests {
     private struct Get: Endpoint {
         var path: EndpointPath = "items"

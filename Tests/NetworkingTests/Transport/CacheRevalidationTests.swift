@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Cached responses that are validated while they are used", .timeLimit(.minutes(1)))
+@Suite("Cached responses that are validated while they are used", .endsInTime)
 struct CacheRevalidationTests {
     private struct Get: Endpoint {
         let path: EndpointPath = "items"

@@ -6,7 +6,7 @@ import Testing
 
 /// Checks the sentences of RFC 9111 that a private cache must or should obey. `CacheCase.all` contains requests for
 /// each sentence.
-@Suite("RFC 9111, sentence by sentence")
+@Suite("RFC 9111, sentence by sentence", .endsInTime)
 struct CacheRuleTests {
     @Test("A private cache follows RFC 9111", arguments: CacheCase.all, CachePlace.allCases)
     func obeys(_ row: CacheCase, in store: CachePlace) async throws {

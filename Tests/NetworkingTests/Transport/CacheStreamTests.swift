@@ -19,7 +19,7 @@ enum CachePlace: CaseIterable {
     }
 }
 
-@Suite("Streamed responses and the cache", .serialized)
+@Suite("Streamed responses and the cache", .serialized, .endsInTime)
 struct CacheStreamTests {
     private let folder: TemporaryFolder
     private let clock = ManualClock()

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Response cache")
+@Suite("Response cache", .endsInTime)
 struct CacheTests {
     struct Get: Endpoint {
         var path: EndpointPath = "items"

@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("Limits of the cookie jar")
+@Suite("Limits of the cookie jar", .endsInTime)
 struct CookieLimitTests {
     private let clock = ManualClock()
     private let jar: CookieJar

@@ -22,7 +22,7 @@ extension CookieJar {
     }
 }
 
-@Suite("Cookies")
+@Suite("Cookies", .endsInTime)
 struct CookieTests {
     private let clock = ManualClock()
     private let jar: CookieJar

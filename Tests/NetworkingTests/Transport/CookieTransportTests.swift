@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("Cookies of requests")
+@Suite("Cookies of requests", .endsInTime)
 struct CookieTransportTests {
     private let clock = ManualClock()
     private let jar: CookieJar

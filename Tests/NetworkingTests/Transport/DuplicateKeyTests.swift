@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Which requests are duplicates")
+@Suite("Which requests are duplicates", .endsInTime)
 struct DuplicateKeyTests {
     struct Search: Endpoint {
         var text = "swift"

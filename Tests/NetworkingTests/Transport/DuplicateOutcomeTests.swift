@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("The outcomes of duplicate requests")
+@Suite("The outcomes of duplicate requests", .endsInTime)
 struct DuplicateOutcomeTests {
     private struct Search: Endpoint {
         var text = "swift"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Duplicate requests")
+@Suite("Duplicate requests", .endsInTime)
 struct DuplicateTests {
     private struct Search: Endpoint {
         var text = "swift"

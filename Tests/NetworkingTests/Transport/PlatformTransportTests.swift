@@ -7,7 +7,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("Platform transport")
+@Suite("Platform transport", .endsInTime)
 struct PlatformTransportTests {
     @Test("Sessions that the library creates have no cache, no cookies and no stored credentials", .row("L5", "L43"))
     func withoutPolicy() {

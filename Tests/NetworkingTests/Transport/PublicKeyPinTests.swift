@@ -2,7 +2,7 @@ import Foundation
 @testable import Networking
 import Testing
 
-@Suite("Public key pins")
+@Suite("Public key pins", .endsInTime)
 struct PublicKeyPinTests {
     // Created with openssl: the keys as Apple's Security framework exports them, and the digests of the output of
     // `openssl pkey -pubin`.

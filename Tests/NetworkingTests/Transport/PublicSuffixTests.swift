@@ -8,7 +8,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-@Suite("Public suffixes of cookies")
+@Suite("Public suffixes of cookies", .endsInTime)
 struct PublicSuffixTests {
     private static let text = """
         // ===BEGIN ICANN DOMAINS===

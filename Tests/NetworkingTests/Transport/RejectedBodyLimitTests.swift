@@ -6,7 +6,7 @@ import Testing
 
 /// The body of a rejected response ends after 1 MiB, after 5 s without a byte, and 30 s after its head, on the clock of
 /// the client.
-@Suite("Limits of rejected bodies", .timeLimit(.minutes(1)))
+@Suite("Limits of rejected bodies", .endsInTime)
 struct RejectedBodyLimitTests {
     private enum Body: CaseIterable {
         /// The transport returns the body as a stream.

@@ -2,7 +2,7 @@ import Foundation
 @testable import Networking
 import Testing
 
-@Suite("Response backlog")
+@Suite("Response backlog", .endsInTime)
 struct ResponseBacklogTests {
     @Test("While the reader has room, the backlog delivers its chunks in order, and then the end of the response")
     func order() {

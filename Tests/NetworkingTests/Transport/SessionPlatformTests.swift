@@ -4,7 +4,7 @@ import Testing
 
 /// Tests the decisions of the engine on Apple platforms. These tests also run on Linux, where the engine's other code
 /// cannot run.
-@Suite("URLSession platforms")
+@Suite("URLSession platforms", .endsInTime)
 struct SessionPlatformTests {
     private let file = URL(fileURLWithPath: "/dev/null")
 

@@ -2,7 +2,7 @@ import Foundation
 @testable import Networking
 import Testing
 
-@Suite("Timeouts and metrics of URLSession")
+@Suite("Timeouts and metrics of URLSession", .endsInTime)
 struct SessionTimingTests {
     @Test("On Apple platforms a call without any activity times out after twice the connect timeout")
     func connecting() {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Networking
 
-@Suite("Shared transfers")
+@Suite("Shared transfers", .endsInTime)
 struct SharedTransferTests {
     private struct Search: Endpoint {
         var path: EndpointPath { "search" }
@@ -43,7 +43,7 @@ struct SharedTransferTests {
         }
     }
 
-    @Test("With a limit of one, a nested call does not wait for the permit of its outer call", .timeLimit(.minutes(5)))
+    @Test("With a limit of one, a nested call does not wait for the permit of its outer call", .endsInTime)
     func nested() async throws {
         try await Nesting().serving(limit: ConcurrencyLimit(1)) { service in
             let text = try await service.request(Search(), as: .string)
@@ -53,7 +53,7 @@ struct SharedTransferTests {
 
     @Test(
         "If the call that began a transfer ends, its nested call continues for the other calls of the transfer",
-        .timeLimit(.minutes(5)),
+        .endsInTime,
         arguments: [false, true])
     func nestedWithoutBeginner(byDeadline: Bool) async throws {
         let clock = ManualClock()
@@ -86,7 +86,7 @@ struct SharedTransferTests {
         }
     }
 
-    @Test("A reset from inside a transfer does not end the call that started the transfer", .timeLimit(.minutes(5)))
+    @Test("A reset from inside a transfer does not end the call that started the transfer", .endsInTime)
     func reset() async throws {
         try await Nesting(work: { await $0.reset() }).serving { service in
             let text = try await service.request(Search(), as: .string)
@@ -94,7 +94,7 @@ struct SharedTransferTests {
         }
     }
 
-    @Test("A reset from a nested call does not end the nested call or the outer call", .timeLimit(.minutes(5)))
+    @Test("A reset from a nested call does not end the nested call or the outer call", .endsInTime)
     func resetFromNested() async throws {
         struct Resetting: Transport {
             let service: Box<NetworkService?>

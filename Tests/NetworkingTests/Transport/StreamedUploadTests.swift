@@ -2,7 +2,7 @@ import Foundation
 @testable import Networking
 import Testing
 
-@Suite("Streamed upload")
+@Suite("Streamed upload", .endsInTime)
 struct StreamedUploadTests {
     /// A body that returns its pieces one after another. For a nil piece, the body returns `notYet`.
     private final class PieceReader: HTTPBody.Reader, @unchecked Sendable {  // because one test reads at a time
