@@ -111,15 +111,16 @@ struct SourceRulesTests {
 
     @Test("Each test has a time limit, and can fail: it states an expectation, or calls a helper of its file that does")
     func testsThatCanFail() throws {
-        let states = /#expect|#require|Issue\.record|confirmation\(|expect\w*\(|\.check\(\)|prove\(/
+        let states = /#expect|#require|Issue\.record|confirmation\(|expect\w*\(|\.check\(|prove\(/
         let directory = Self.root.appendingPathComponent("Tests")
         let enumerator = try #require(FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil))
         for case let url as URL in enumerator where url.pathExtension == "swift" {
             let text = try String(contentsOf: url, encoding: .utf8)
             guard text.contains("@Test") else { continue }
             let name = url.lastPathComponent
-            // The suite on sockets has a time limit for all its tests. Files with a plus continue a suite.
-            let isLimited = url.path.contains("LoopbackTests") || name.contains("+")
+            // The suite on sockets has a time limit for all its tests. Files with a plus continue a suite. Examples must
+            // be equal to the documentation.
+            let isLimited = url.path.contains("LoopbackTests") || name.contains("+") || name.hasSuffix("Examples.swift")
             #expect(
                 isLimited || text.contains(/(?m)^@Suite\((?:[^()]|\([^()]*\))*\.endsInTime/), "\(name): add .endsInTime"
             )

@@ -136,6 +136,6 @@ struct EndpointRecipeTests {
             EndpointExample(CatalogCall.item(id: 7)),
             EndpointExample(CatalogCall.add(name: "Chair")),
         ]
-        await #expect(throws: Never.self) { try await EndpointContract.check(examples, in: api) }
+        try await EndpointContract.check(examples, in: api)
     }
 }
