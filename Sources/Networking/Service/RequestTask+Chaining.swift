@@ -166,7 +166,10 @@ extension Locked {
 extension RequestTask {
     /// Takes over the outcome, the progress and the attempts of another task.
     func follow(_ other: RequestTask) {
-        guard other !== self else { return settle(.failure(NetworkError.waitsForItself)) }
+        // Its sources may have been derived from this task.
+        guard other !== self, !other.interest.waits(for: interest) else {
+            return settle(.failure(NetworkError.waitsForItself))
+        }
         let followers = successor.withLock { state in
             defer { state = Successor(target: other) }
             return state.followers.compactMap(\.task)
@@ -198,7 +201,8 @@ extension NetworkError {
     fileprivate static var waitsForItself: NetworkError {
         NetworkError(
             .invalidRequest,
-            reason: "flatMap: the closure returned the derived task itself, which would wait for itself"
+            reason:
+                "flatMap: the closure returned the derived task, or a task derived from it, so it would wait for itself"
         )
     }
 }

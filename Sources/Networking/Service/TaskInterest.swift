@@ -75,6 +75,16 @@ package final class TaskInterest: Sendable {
         }
     }
 
+    /// Returns whether the task waits for another task, directly or through its sources.
+    func waits(for other: TaskInterest) -> Bool {
+        var tasks = state.withLock { $0.sources }
+        while let task = tasks.popLast() {
+            if task === other { return true }
+            tasks += task.state.withLock { $0.sources }
+        }
+        return false
+    }
+
     private var isUnwanted: Bool { state.withLock { $0.count == 0 } }
 
     /// Cancels the task.

@@ -193,8 +193,13 @@ struct TaskChainTests {
         }
     }
 
-    @Test("If the closure of a task returns that task, the task fails and does not wait forever")
-    func itself() async throws {
+    @Test(
+        "If the closure of a task returns that task, or one derived from it, the task fails and does not wait forever",
+        arguments: [
+            { $0 }, { $0.map { $0 } }, { $0.recover { throw $0 } }, { task in task.flatMap { _ in task } },
+            { task in RequestTask.all(task, task).map(\.0) },
+        ] as [@Sendable (RequestTask<String>) -> RequestTask<String>])
+    func itself(derive: @escaping @Sendable (RequestTask<String>) -> RequestTask<String>) async throws {
         let made = Box<RequestTask<String>?>(nil)
         let transport = ManualTransport()
         let service = NetworkService(environment: Fixture.environment) {
@@ -203,7 +208,7 @@ struct TaskChainTests {
             $0.backoffGate = nil
         }
         let first = service.task(.get("x"), as: .string)
-        let task = first.flatMap { _ in made.value ?? first }
+        let task = first.flatMap { _ in made.value.map(derive) ?? first }
         made.change { $0 = task }
         await transport.waitForRequests()
         transport.answer(.ok, "x")
