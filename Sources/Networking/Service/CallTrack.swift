@@ -97,7 +97,9 @@ package final class CallTrack: Sendable {
         for event in past { observer(event) }
     }
 
-    /// Repeats the past events of another track, and then each of its new events. Stops following the previous track.
+    /// Repeats the past events of another track, and then each of its new events. Stops following the previous track. If
+    /// the previous track follows the other one, too, and has repeated some of its attempts, only the later ones are
+    /// repeated.
     func follow(_ other: CallTrack) {
         let before = state.withLock { state in
             defer { state.source = other }
@@ -109,7 +111,10 @@ package final class CallTrack: Sendable {
             if state.report == nil { state.followers.append(Follower(track: self)) }
             return state.past
         }
-        for event in past { note(event) }
+        var known = state.withLock { $0.attempts.count }
+        for event in past {
+            if case .attemptEnded = event, known > 0 { known -= 1 } else { note(event) }
+        }
         meter.follow(other.meter)
     }
 }

@@ -181,6 +181,8 @@ extension RequestTask {
     private func attach(to other: RequestTask, isPassedOver: Bool) {
         var target = other
         var passed: [TaskInterest] = []
+        // The track follows first: when the target settles, this task settles, and then has its report and attempts.
+        track.follow(target.track)
         while let next = target.successor.withLock({ state in
             if state.target == nil { state.followers.append(.init(task: self)) }
             return state.target
@@ -188,11 +190,11 @@ extension RequestTask {
             guard next !== self else { return settle(.failure(NetworkError.waitsForItself)) }
             passed.append(target.interest)
             target = next
+            track.follow(target.track)
         }
         successor.withLock { $0.target = target }
         interest.follow(target.interest, isPassedOver: isPassedOver)
         for task in passed { task.passOver() }
-        track.follow(target.track)
         if let outcome = target.settlement.outcome { target.successor.settle(outcome) }
     }
 }

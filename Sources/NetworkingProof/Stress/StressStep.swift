@@ -104,8 +104,17 @@ struct StressStep: Sendable {
     /// Awaits a chain of derived tasks, which may be cancelled.
     private func derive() async {
         let source = service.task(call, as: .string, with: settings)
-        let chain = source.map { $0 }.flatMap { value in source.map { _ in value } }
+        let isNew = fate % 20 < 10
+        let chain = source.map { $0 }.flatMap { value in
+            (isNew ? service.task(.get("open/\(call.item)"), as: .string) : source).map { _ in value }
+        }
         if turns == 0 { chain.cancel() }
-        do { end(.success(try await chain.value)) } catch { end(.failure(error)) }
+        do {
+            let value = try await chain.value
+            if chain.report?.attempts.isEmpty ?? true {
+                round.ledger.add("call \(call.id): a derived task has a value, but no report or attempt")
+            }
+            end(.success(value))
+        } catch { end(.failure(error)) }
     }
 }
