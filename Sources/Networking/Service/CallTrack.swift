@@ -3,12 +3,7 @@ import Foundation
 /// The current state and the history of one call. The task of the call and the tasks derived from that task share this
 /// object.
 package final class CallTrack: Sendable {
-    typealias Observer = @Sendable (RequestEvent) -> Void
-
-    /// A track that repeats the events of this track.
-    private struct Follower: Sendable {
-        weak let track: CallTrack?
-    }
+    package typealias Observer = @Sendable (RequestEvent) -> Void
 
     private struct State: Sendable {
         var activity = RequestState.waiting
@@ -16,9 +11,8 @@ package final class CallTrack: Sendable {
         var attempts: [RequestAttempt] = []
         var report: CallReport?
         var observers: [Observer] = []
-        var followers: [Follower] = []
-        /// The track that this one follows.
-        weak var source: CallTrack?
+        /// The track that this one follows. It then has the observers of both.
+        var source: CallTrack?
 
         mutating func take(_ event: RequestEvent) {
             switch event {
@@ -32,14 +26,16 @@ package final class CallTrack: Sendable {
             }
         }
 
-        /// The past events, for an observer that is registered now.
-        var past: [RequestEvent] {
-            [request.map { .attemptStarted(1, $0) }].compactMap { $0 } + attempts.map { .attemptEnded($0) }
-                + [report.map { .finished($0) }].compactMap { $0 }
+        /// Registers observers, and notifies them of the past events.
+        mutating func add(_ new: [Observer]) {
+            let first = request.map { [RequestEvent.attemptStarted(1, $0)] } ?? []
+            let past = first + attempts.map { .attemptEnded($0) } + (report.map { [.finished($0)] } ?? [])
+            for observer in new { for event in past { observer(event) } }
+            if report == nil { observers += new }
         }
     }
 
-    let meter: RequestProgress.Meter
+    package let meter: RequestProgress.Meter
     /// Pauses and resumes the download; nil if the call cannot be paused.
     let pauseGate: PauseGate?
     /// The target to which the response's body is delivered.
@@ -60,61 +56,84 @@ package final class CallTrack: Sendable {
         self.init(meter: RequestProgress.Meter(), pauseGate: nil, target: .memory, isUpload: false)
     }
 
+    /// The track that has the history: this one, or the one that it follows.
+    private var root: CallTrack {
+        var root = self
+        while let next = root.state.withLock({ $0.source }) { root = next }
+        return root
+    }
+
     /// The state of the call while it has no outcome.
     var activity: RequestState {
-        if pauseGate?.isPaused == true { return .paused }
-        let activity = state.withLock { $0.activity }
-        if case .running = activity { return .running(meter.current) }
+        let root = root
+        if root.pauseGate?.isPaused == true { return .paused }
+        let activity = root.state.withLock { $0.activity }
+        if case .running = activity { return .running(root.meter.current) }
         return activity
     }
 
     /// The current request; nil before it has been created. After the adapters have run, it is the adapted request.
-    var request: HTTPRequest? { state.withLock { $0.request } }
+    var request: HTTPRequest? { root.state.withLock { $0.request } }
 
     /// The report of the call; nil before the call ends.
-    var report: CallReport? { state.withLock { $0.report } }
+    package var report: CallReport? { root.state.withLock { $0.report } }
+
+    /// The attempts that have ended.
+    package var attempts: [RequestAttempt] { root.state.withLock { $0.attempts } }
 
     /// The response of the last attempt that received a response.
-    var lastResponse: HTTPResponse? { state.withLock { $0.attempts.last { $0.response != nil }?.response } }
+    var lastResponse: HTTPResponse? { attempts.last { $0.response != nil }?.response }
 
-    /// Records an event and notifies the observers and followers. When the call ends, releases them.
-    func note(_ event: RequestEvent) {
+    /// Records an event and notifies the observers. When the call ends, releases them.
+    package func note(_ event: RequestEvent) {
+        // The lock is held while the observers are notified, so that each of them gets the events in order. The
+        // observers are released outside the lock, because an object that they retain may read the track in its
+        // `deinit`.
         let before = state.withLock { state in
             state.take(event)
-            defer { if case .finished = event { (state.observers, state.followers) = ([], []) } }
-            return state
+            let observers = state.observers
+            for observer in observers { observer(event) }
+            if case .finished = event { state.observers = [] }
+            return observers
         }
-        for observer in before.observers { observer(event) }
-        for follower in before.followers { follower.track?.note(event) }
+        withExtendedLifetime(before) {}
     }
 
-    /// Calls `observer` with the past events, and then with each new event.
-    func observe(_ observer: @escaping Observer) {
-        let past = state.withLock { state in
-            if state.report == nil { state.observers.append(observer) }
-            return state.past
-        }
-        for event in past { observer(event) }
+    /// Calls `observer` with the past events, and then with each new event. An observer must not use the track.
+    package func observe(_ observer: @escaping Observer) {
+        add([observer])
     }
 
-    /// Repeats the past events of another track, and then each of its new events. Stops following the previous track. If
-    /// the previous track follows the other one, too, and has repeated some of its attempts, only the later ones are
-    /// repeated.
-    func follow(_ other: CallTrack) {
-        let before = state.withLock { state in
-            defer { state.source = other }
+    private func add(_ observers: [Observer]) {
+        var track = self
+        while let next = track.state.withLock({ state -> CallTrack? in
+            if state.source == nil { state.add(observers) }
             return state.source
-        }
-        before?.state.withLock { $0.followers.removeAll { $0.track === self } }
+        }) { track = next }
+    }
+
+    /// Has the history of another track from now on. Its observers get the past events of the other track, and then each
+    /// of its new events.
+    func follow(_ other: CallTrack) {
+        let before = state.withLock { $0.source }
+        var root = other.root
+        while root !== self, !link(to: root) { root = root.root }
         before?.meter.removeFollower(meter)
-        let past = other.state.withLock { state in
-            if state.report == nil { state.followers.append(Follower(track: self)) }
-            return state.past
+        if root !== self { meter.follow(root.meter) }
+    }
+
+    /// Moves the observers to another track, unless that track has begun to follow a third one. Both locks are held, so
+    /// that two tracks do not follow each other, and no event is lost. They are taken in the order of their addresses, so
+    /// that two threads do not wait for each other.
+    private func link(to other: CallTrack) -> Bool {
+        func move(_ mine: inout State, _ theirs: inout State) -> Bool {
+            guard theirs.source == nil else { return false }
+            theirs.add(mine.observers)
+            (mine.observers, mine.source) = ([], other)
+            return true
         }
-        var known = state.withLock { $0.attempts.count }
-        for event in past {
-            if case .attemptEnded = event, known > 0 { known -= 1 } else { note(event) }
-        }
-        meter.follow(other.meter)
+        return ObjectIdentifier(self) < ObjectIdentifier(other)
+            ? state.withLock { mine in other.state.withLock { move(&mine, &$0) } }
+            : other.state.withLock { theirs in state.withLock { move(&$0, &theirs) } }
     }
 }

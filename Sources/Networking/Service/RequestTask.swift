@@ -20,7 +20,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     public let endpoint: any Endpoint
     let settlement: Settlement<Response<Value>>
     /// The current state and the history of the call.
-    let track: CallTrack
+    package let track: CallTrack
     package let interest: TaskInterest
     /// The actions that are performed if the call ends because it was cancelled.
     let cancellations = CancellationList()

@@ -6,7 +6,7 @@ import NetworkingTesting
 /// resets, cancellation, deadlines, duplicates, closed gates, open breakers and faults.
 struct StressCheck: Check {
     let name = "stress"
-    let parts = ["stub", "loopback"]
+    let parts = ["stub", "loopback", "following"]
     private let callsPerRound = 20_000
 
     func run(_ report: Report, _ settings: ProofSettings) async throws {
@@ -15,6 +15,17 @@ struct StressCheck: Check {
         if settings.includes("loopback") {
             try await run("loopback", settings.count ?? (settings.isQuick ? 10_000 : 100_000), report, settings)
         }
+        if settings.includes("following") { await follow(report, settings) }
+    }
+
+    private func follow(_ report: Report, _ settings: ProofSettings) async {
+        let begun = ContinuousClock.now
+        let rounds = FollowingRounds(
+            count: settings.count ?? (settings.isQuick ? 20_000 : 1_000_000), seed: settings.seed)
+        let violations = await withCheckedContinuation { done in
+            Thread.detachNewThread { done.resume(returning: rounds.run()) }
+        }
+        report.end("stress following", since: begun, "\(rounds.count.grouped) rounds", violations: violations)
     }
 
     private func run(_ part: String, _ calls: Int, _ report: Report, _ settings: ProofSettings) async throws {

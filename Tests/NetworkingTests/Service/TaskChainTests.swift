@@ -215,4 +215,22 @@ struct TaskChainTests {
         await #expect(throws: NetworkError.self) { _ = try await task.value }
         made.change { $0 = nil }
     }
+
+    @Test("A task that follows a running call is running, too; when that call has ended, it has the call's report")
+    func runningCall() async throws {
+        let transport = ManualTransport()
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = transport }
+        let stub = NetworkService(environment: Fixture.environment) { $0.transport = StubTransport { _ in .text("first") } }
+        let second = service.task(.get("second"), as: .string)
+        await transport.waitForRequests()
+        let first = stub.task(.get("first"), as: .string)
+        let task = first.flatMap { _ in second }
+        _ = try await first.value
+        if case .running = task.state {} else { #expect(Bool(false), "\(task.state)") }
+        #expect(task.request?.url.path == "/v1/second")
+        transport.answer(.ok, "x")
+        #expect(try await task.value == "x")
+        #expect(task.report?.endpoint?.path.description == "second")
+        #expect(task.report?.attempts.count == 1)
+    }
 }

@@ -147,7 +147,7 @@ extension RequestProgress {
         }
 
         /// Notes that bytes of the response's body have been received.
-        func noteReceived(_ count: Int) {
+        package func noteReceived(_ count: Int) {
             change { [clock] in $0.download.add(count, at: clock.now()) }
         }
 

@@ -143,5 +143,11 @@ extension ExploreCheck {
         .world("interest-chains", limits: (8_000, 150_000)) {
             [ReplayedWorld<TaskSystem>(.init(calls: 2, tasks: 5, hasOwnObservers: false))]
         },
+        .world("interest-tracks", limits: (8_000, 150_000)) {
+            [ReplayedWorld<TaskSystem>(.init(calls: 2, tasks: 4, hasOwnObservers: false, attempts: 2))]
+        },
+        .world("interest-itself", limits: (8_000, 150_000)) {
+            [ReplayedWorld<TaskSystem>(.init(calls: 1, tasks: 5, hasOwnObservers: false, hasLaterTasks: true))]
+        },
     ]
 }

@@ -75,17 +75,32 @@ extension TaskSystem {
 
     /// Notes which closures of `flatMap` are called. The closures of cancelled tasks are not called.
     func beginFollowing() {
-        for node in nodes where node.next != nil && node.outcome == nil && !node.isCancelled {
+        for (index, node) in nodes.enumerated() where node.outcome == nil && !node.isCancelled && !node.hasFailed {
+            guard let next = node.next, !node.isFollowing else { continue }
             let source = nodes[node.sources[0]]
-            guard source.outcome != nil, source.hasValue, !node.isFollowing else { continue }
+            guard source.outcome != nil, source.hasValue else { continue }
+            node.hasFailed = !nodes.indices.contains(next) || next == index || waits(next, for: index)
+            guard !node.hasFailed else { continue }
             node.isFollowing = true
-            node.isFollowingEnded = node.next.map { nodes[$0].isCancelled || nodes[$0].outcome != nil } ?? false
+            node.isFollowingEnded = nodes[next].isCancelled || nodes[next].outcome != nil
         }
+    }
+
+    /// Whether a task waits for another task, directly or through other tasks.
+    private func waits(_ index: Int, for other: Int) -> Bool {
+        var tasks = [index]
+        while let task = tasks.popLast() {
+            guard nodes[task].outcome == nil, !nodes[task].isCancelled else { continue }
+            let next = awaited(nodes[task])
+            if next.contains(other) { return true }
+            tasks += next
+        }
+        return false
     }
 
     /// Whether a task may have an outcome: it is a call, it was cancelled, or the tasks that it waits for have ended.
     private func isExplained(_ node: Node) -> Bool {
-        if node.isCall || node.isCancelled { return true }
+        if node.isCall || node.isCancelled || node.hasFailed { return true }
         let outcomes = awaited(node).map { nodes[$0].outcome }
         return node.kind == 3 && !node.hasValue ? outcomes.contains { $0 != nil } : outcomes.allSatisfy { $0 != nil }
     }
@@ -96,6 +111,10 @@ extension TaskSystem {
         aCancelledCallIsStopped()
         aTaskEndsWithItsSources()
         noSuccessAfterCancellation()
+        aFailedClosureFailsTheTask()
+        theAttemptsAreThoseOfTheCall()
+        theReportIsThatOfTheCall()
+        theStateIsThatOfTheCall()
     }
 
     private func outcomesStayTheSame() {
@@ -158,6 +177,57 @@ extension TaskSystem {
         for (index, node) in nodes.enumerated() where node.isCancelled {
             expect(
                 node.outcome.map { Int($0) == nil } ?? true, "task \(index + 1) is cancelled and ends with a value")
+        }
+    }
+
+    /// A task whose closure returned no task that can end fails.
+    private func aFailedClosureFailsTheTask() {
+        for (index, node) in nodes.enumerated() where node.hasFailed {
+            expect(node.isOver && !node.hasValue, "task \(index + 1) does not fail, although its closure does")
+        }
+    }
+
+    /// The call whose attempts, progress and report a task has; nil if there is none yet. A task of `all` has those of
+    /// its first source. The closure of `flatMap` decides about the others; without it, a failed source does.
+    private func call(of index: Int) -> Int? {
+        let node = nodes[index]
+        if node.isCall { return index }
+        if node.isCancelled || node.hasFailed { return nil }
+        guard node.next != nil else { return call(of: node.sources[0]) }
+        if let next = returned(node) { return call(of: next) }
+        let source = nodes[node.sources[0]]
+        return source.outcome != nil && !source.hasValue ? call(of: node.sources[0]) : nil
+    }
+
+    /// The callbacks of a task hear each attempt of its call once.
+    private func theAttemptsAreThoseOfTheCall() {
+        for (index, node) in nodes.enumerated() {
+            guard let call = call(of: index) else { continue }
+            let expected = Array(repeating: call, count: nodes[call].attempts)
+            expect(node.track == expected, "task \(index + 1) hears the attempts \(node.track) of call \(call + 1)")
+        }
+    }
+
+    /// A task that has an outcome has the report of its call.
+    private func theReportIsThatOfTheCall() {
+        for (index, node) in nodes.enumerated() where node.outcome != nil {
+            guard let call = call(of: index), nodes[call].isOver else { continue }
+            let report = node.task.track.report?.endpoint?.path.description
+            expect(report == "\(call)", "task \(index + 1) has the report of \(report ?? "no call")")
+        }
+    }
+
+    /// A task shows the progress and the state of its call.
+    private func theStateIsThatOfTheCall() {
+        for (index, node) in nodes.enumerated() where node.outcome == nil {
+            guard let call = call(of: index) else { continue }
+            let received = node.task.track.meter.current.download.completed
+            expect(received == Int64(nodes[call].attempts), "task \(index + 1) shows \(received) bytes")
+            var isRunning = false
+            if case .running = node.task.state { isRunning = true }
+            expect(
+                isRunning == (nodes[call].attempts > 0 && !node.task.isCancelled),
+                "task \(index + 1) shows the state \(node.task.state)")
         }
     }
 

@@ -1,8 +1,8 @@
 import Foundation
 import Networking
 
-/// Calls, and the tasks that are derived from them. The moves observe tasks, cancel tasks and end calls, in every
-/// order.
+/// Calls, and the tasks that are derived from them. The moves observe tasks, cancel tasks, make attempts and end calls,
+/// in every order.
 final class TaskSystem: LiveSystem {
     struct Options: Sendable {
         /// The number of calls that exist from the beginning.
@@ -11,6 +11,11 @@ final class TaskSystem: LiveSystem {
         var tasks = 4
         /// Whether the moves also add callbacks and waiting callers, which are interested in tasks.
         var hasOwnObservers = true
+        /// The largest number of attempts of a call. Each attempt also receives a byte.
+        var attempts = 0
+        /// Whether the closure of `flatMap` may return a task that is created later: the derived task itself, or a task
+        /// that is derived from it.
+        var hasLaterTasks = false
     }
 
     enum Move: CustomStringConvertible, Sendable {
@@ -23,6 +28,7 @@ final class TaskSystem: LiveSystem {
         case join(Int)
         case leave(Int)
         case cancel(Int)
+        case attempt(Int)
         case succeed(Int)
         case fail(Int)
 
@@ -36,6 +42,7 @@ final class TaskSystem: LiveSystem {
             case .join(let task): "a caller waits for task \(task + 1)"
             case .leave(let task): "the caller of task \(task + 1) stops waiting"
             case .cancel(let task): "task \(task + 1) is cancelled"
+            case .attempt(let task): "call \(task + 1) ends an attempt"
             case .succeed(let task): "call \(task + 1) succeeds"
             case .fail(let task): "call \(task + 1) fails"
             }
@@ -55,6 +62,9 @@ final class TaskSystem: LiveSystem {
         var next: Int?
         /// Whether the closure has returned ``next``.
         var isFollowing = false
+        /// Whether the closure has failed: ``next`` did not exist yet, or waited for this task, so that both tasks would
+        /// wait for ever.
+        var hasFailed = false
         /// Whether ``next`` had ended, or was cancelled, when the closure returned it. If so, the task takes over the
         /// outcome of ``next``, not the outcome of a task that ``next`` followed.
         var isFollowingEnded = false
@@ -65,6 +75,10 @@ final class TaskSystem: LiveSystem {
         var isStopped = false
         var observers = 0
         var joined = 0
+        /// The attempts of a call.
+        var attempts = 0
+        /// The attempts that an observer of the track has heard, as the numbers of the calls.
+        var track: [Int] = []
         /// The outcomes with which the observers of the task were notified.
         var heard: [String] = []
         var outcome: String?
@@ -77,8 +91,13 @@ final class TaskSystem: LiveSystem {
         var hasValue: Bool { if case .success = task.result { true } else { false } }
     }
 
+    private final class List: @unchecked Sendable {  // because one thread uses it
+        var nodes: [Node] = []
+    }
+
     let options: Options
-    private(set) var nodes: [Node] = []
+    private let list = List()
+    var nodes: [Node] { list.nodes }
     var faults: [String] = []
     private let response: HTTPResponse
 
@@ -86,7 +105,7 @@ final class TaskSystem: LiveSystem {
         self.options = options
         let url = URL(string: "https://a.example/") ?? URL(fileURLWithPath: "/")
         response = HTTPResponse(.ok, to: HTTPRequest(.get, url))
-        for _ in 0..<options.calls { nodes.append(call()) }
+        for _ in 0..<options.calls { add(call()) }
     }
 
     /// Creates a call. Only a move ends the call, even after the call was cancelled.
@@ -97,11 +116,36 @@ final class TaskSystem: LiveSystem {
         let stop = Stop()
         let interest = TaskInterest(CallScope(), endingBy: { stop.node?.isStopped = true })
         let task = RequestTask<Int>(
-            of: .get("call"), track: CallTrack(), callbacks: PendingCallbacks(), interest,
+            of: .get("\(nodes.count)"), track: CallTrack(), callbacks: PendingCallbacks(), interest,
             Settlement<Response<Int>>())
         let node = Node(task, isCall: true)
         stop.node = node
         return node
+    }
+
+    private func add(_ node: Node) {
+        node.task.track.observe { [weak node] event in
+            guard case .attemptEnded(let attempt) = event else { return }
+            node?.track.append(attempt.number)
+        }
+        list.nodes.append(node)
+    }
+
+    /// Ends an attempt of a call. The number of the attempt is the index of the call.
+    private func endAttempt(_ index: Int) {
+        let node = nodes[index]
+        node.attempts += 1
+        node.task.track.note(.adapted(response.request))
+        node.task.track.meter.noteReceived(1)
+        node.task.track.note(
+            .attemptEnded(
+                RequestAttempt(number: index, request: nil, response: nil, error: nil, duration: .zero)))
+    }
+
+    private func end(_ index: Int, _ outcome: Result<Response<Int>, any Error>) {
+        let task = nodes[index].task
+        task.track.note(.finished(CallReport(of: task.endpoint, last: nil, duration: .zero)))
+        task.settle(outcome)
     }
 
     var moves: [Move] {
@@ -111,6 +155,9 @@ final class TaskSystem: LiveSystem {
                 moves += [.map(index), .recover(index)]
                 for other in nodes.indices where other > index { moves.append(.all(index, other)) }
                 for other in nodes.indices where other != index { moves.append(.flatMap(index, next: other)) }
+                if options.hasLaterTasks, !node.isOver {
+                    for later in nodes.count..<options.tasks { moves.append(.flatMap(index, next: later)) }
+                }
             }
             if options.hasOwnObservers {
                 if node.observers == 0 { moves.append(.observe(index)) }
@@ -118,7 +165,10 @@ final class TaskSystem: LiveSystem {
                 if node.joined > 0 { moves.append(.leave(index)) }
             }
             moves.append(.cancel(index))
-            if node.isCall, !node.isOver { moves += [.succeed(index), .fail(index)] }
+            if node.isCall, !node.isOver {
+                moves += [.succeed(index), .fail(index)]
+                if node.attempts < options.attempts { moves.append(.attempt(index)) }
+            }
         }
         return moves
     }
@@ -132,8 +182,11 @@ final class TaskSystem: LiveSystem {
             guard let both = RequestTask<[Int]>.all([nodes[first].task, nodes[second].task]) else { break }
             derive(both.map { $0.reduce(0, +) }, from: [first, second], kind: 3)
         case .flatMap(let index, let next):
-            let other = nodes[next].task
-            derive(nodes[index].task.flatMap { _ in other }, from: [index], next: next, kind: 4)
+            let task = nodes[index].task.flatMap { [weak list] _ in
+                guard let list, list.nodes.indices.contains(next) else { throw Failure() }
+                return list.nodes[next].task
+            }
+            derive(task, from: [index], next: next, kind: 4)
         case .observe(let index): observe(nodes[index])
         case .join(let index):
             nodes[index].joined += 1
@@ -142,8 +195,9 @@ final class TaskSystem: LiveSystem {
             nodes[index].joined -= 1
             nodes[index].task.interest.leave()
         case .cancel(let index): cancel(index)
-        case .succeed(let index): nodes[index].task.settle(.success(Response(1, response)))
-        case .fail(let index): nodes[index].task.settle(.failure(Failure()))
+        case .attempt(let index): endAttempt(index)
+        case .succeed(let index): end(index, .success(Response(1, response)))
+        case .fail(let index): end(index, .failure(Failure()))
         }
         settle()
         check()
@@ -153,7 +207,7 @@ final class TaskSystem: LiveSystem {
     private func derive(_ task: RequestTask<Int>, from sources: [Int], next: Int? = nil, kind: UInt8) {
         let node = Node(task, isCall: false)
         (node.sources, node.next, node.kind) = (sources, next, kind)
-        nodes.append(node)
+        add(node)
         beginFollowing()
     }
 
@@ -174,7 +228,7 @@ final class TaskSystem: LiveSystem {
     func end() -> [String] {
         faults = []
         // When a call ends, the retain cycle between its task and the observers is broken.
-        for node in nodes where node.isCall { node.task.settle(.failure(Failure())) }
+        for (index, node) in nodes.enumerated() where node.isCall && !node.isOver { end(index, .failure(Failure())) }
         everyTaskEnds()
         return faults
     }
@@ -183,10 +237,12 @@ final class TaskSystem: LiveSystem {
         for node in nodes {
             key.write([node.kind] + node.sources.map { UInt8($0 + 1) } + [0, UInt8((node.next ?? -1) + 1)])
             key.write(
-                node.isFollowing, node.isFollowingEnded, node.isCancelled, node.isStopped, node.observers > 0,
+                node.isFollowing, node.isFollowingEnded, node.hasFailed, node.isCancelled, node.isStopped,
+                node.observers > 0,
                 node.joined > 0,
                 node.task.isCancelled)
             key.write(Array((node.outcome ?? "").utf8) + [0xFF])
+            key.write(node.track.map { UInt8($0) } + [0xFF])
         }
     }
 }
