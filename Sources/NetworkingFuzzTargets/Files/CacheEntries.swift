@@ -36,7 +36,9 @@ extension FuzzTarget {
 
     /// Returns the status and the fields of a response, as an engine reads them.
     private static func head(_ bytes: [UInt8]) -> (HTTPStatus, HTTPHeaders)? {
-        var reader = ResponseHeadReader(limit: .max)
+        let limit = 256 << 10  // the engine's default
+        guard bytes.count <= limit else { return nil }
+        var reader = ResponseHeadReader(limit: limit)
         let lines = bytes.split(separator: 0x0A, omittingEmptySubsequences: true) + [[]]
         for line in lines {
             switch line.withUnsafeBytes({ reader.read($0) }) {

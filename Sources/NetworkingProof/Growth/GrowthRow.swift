@@ -13,16 +13,18 @@ struct GrowthRow: Sendable {
     private let head: String
     private let unit: String
     private let tail: String
+    private let second: String
 
     /// - Parameters:
     ///   - unit: The text that is repeated between `head` and `tail`.
+    ///   - second: If not empty, this text is repeated after `tail`, and both repetitions are equally long.
     ///   - memory: Default: 150, because most targets read an input several times, and compare the results.
     init(
         _ target: String, _ shape: String, _ head: String = "", repeating unit: String, _ tail: String = "",
-        memory: Double = 150, known: String? = nil
+        andThen second: String = "", memory: Double = 150, known: String? = nil
     ) {
         (self.target, self.shape, self.memory, self.known) = (target, shape, memory, known)
-        (self.head, self.unit, self.tail) = (head, unit, tail)
+        (self.head, self.unit, self.tail, self.second) = (head, unit, tail, second)
     }
 
     /// Returns an input of about `size` bytes.
@@ -30,8 +32,11 @@ struct GrowthRow: Sendable {
         var bytes = Array(head.utf8)
         let unit = Array(unit.utf8)
         bytes.reserveCapacity(size + head.utf8.count + tail.utf8.count + unit.count)
-        while bytes.count < size { bytes += unit }
-        return bytes + Array(tail.utf8)
+        while bytes.count < (second.isEmpty ? size : size / 2) { bytes += unit }
+        bytes += Array(tail.utf8)
+        let second = Array(second.utf8)
+        while !second.isEmpty, bytes.count < size { bytes += second }
+        return bytes
     }
 }
 
@@ -54,10 +59,10 @@ extension GrowthRow {
         GrowthRow("dates", "words", "Sun,", repeating: " Nov"),
         GrowthRow("media-types", "parameters", "text/html", repeating: "; a=b"),
         GrowthRow("media-types", "an open quote", "text/html; a=\"", repeating: "\\\""),
-        GrowthRow("media-types", "open quotes", "text/html", repeating: "; a=\""),
+        GrowthRow("media-types", "quotes", "text/html", repeating: "; a=\"; a=\""),
         GrowthRow("challenges", "schemes", "Basic", repeating: ", Basic a=b"),
         GrowthRow("challenges", "an open quote", "Basic a=\"", repeating: "\\\""),
-        GrowthRow("challenges", "open quotes", "Basic a=b", repeating: ", a=\""),
+        GrowthRow("challenges", "quotes", "Basic a=b", repeating: ", a=\", a=\""),
         GrowthRow("challenges", "commas", "Basic", repeating: ","),
         GrowthRow("links", "links", "<a>; rel=next", repeating: ", <b>; rel=prev"),
         GrowthRow("links", "an open quote", "<a>; \"", repeating: "\\\"", known: "APPLE-SECURITY B7"),
@@ -66,13 +71,17 @@ extension GrowthRow {
         GrowthRow("links", "commas", "<a>", repeating: ", "),
         GrowthRow("retry-after", "digits", repeating: "9"),
         GrowthRow("rate-limit", "policies", "\"a\";r=1", repeating: ", \"a\";r=1"),
+        GrowthRow(
+            "rate-limit", "limits and windows", "\"x\";r=1", repeating: ", \"a\";r=1", "\u{1E}",
+            andThen: "\"b\";w=1, "),
         GrowthRow("rate-limit", "an open quote", "\"", repeating: "\\\""),
-        GrowthRow("rate-limit", "open quotes", "a;r=1", repeating: ", \""),
+        GrowthRow("rate-limit", "quotes", "a;r=1", repeating: ", \", \""),
         GrowthRow("problem-details", "members", "{\"title\":\"x\"", repeating: ",\"a\":1", "}"),
         GrowthRow("problem-details", "an array", "{\"a\":[1", repeating: ",2", "]}"),
         GrowthRow(
             "problem-details", "nested arrays", "{\"a\":[1",
-            repeating: "," + String(repeating: "[", count: 60) + String(repeating: "]", count: 60), "]}"),
+            repeating: "," + String(repeating: "[", count: 60) + String(repeating: "]", count: 60), "]}",
+            known: "APPLE-SECURITY B1"),
         GrowthRow(
             "problem-details", "deeply nested arrays", "{\"a\":[1",
             repeating: "," + String(repeating: "[", count: 480) + String(repeating: "]", count: 480), "]}",

@@ -20,45 +20,72 @@ extension HTTPHeaders {
         /// several limits have this number, the limit with the longest reset time is used. Returns nil if the fields
         /// contain no valid limit.
         init?(limit: String, policy: String?) {
-            let windows = policy.map { HTTPHeaders.RateLimit.items($0) } ?? []
-            let statuses = HTTPHeaders.RateLimit.items(limit).compactMap { item -> HTTPHeaders.RateLimit? in
-                guard let remaining = item.numbers["r"] ?? item.numbers["remaining"] else { return nil }
-                let window = windows.first { $0.name == item.name } ?? (windows.count == 1 ? windows.first : nil)
-                let reset = item.numbers["t"] ?? item.numbers["reset"] ?? window?.numbers["w"]
-                return HTTPHeaders.RateLimit(remaining: remaining, reset: reset.map { .seconds($0) })
-            }
-            let tightest = statuses.min {
-                ($0.remaining, $1.reset ?? .zero) < ($1.remaining, $0.reset ?? .zero)
+            var windows: [String: Item] = [:]
+            if let policy { RateLimit.forEachItem(of: policy) { if windows[$0.name] == nil { windows[$0.name] = $0 } } }
+            var tightest: RateLimit?
+            RateLimit.forEachItem(of: limit) { item in
+                guard let remaining = item.remaining else { return }
+                let window = windows[item.name] ?? (windows.count == 1 ? windows.first?.value : nil)
+                let reset = (item.reset ?? window?.window).map { Duration.seconds($0) }
+                if let other = tightest,
+                    (other.remaining, reset ?? .zero) <= (remaining, other.reset ?? .zero)
+                {
+                    return
+                }
+                tightest = RateLimit(remaining: remaining, reset: reset)
             }
             guard let tightest else { return nil }
             self = tightest
         }
 
         private struct Item {
-            var name: String
-            var numbers: [String: Int] = [:]
+            let name: String
+            /// The parameter `r`, in the older form `remaining`.
+            var remaining: Int?
+            /// The parameter `t`, in the older form `reset`.
+            var reset: Int?
+            /// The parameter `w`.
+            var window: Int?
+
+            init(name: String) {
+                self.name = name
+            }
+
+            mutating func take(_ parameter: String, _ text: String) {
+                // Some servers send a negative number when the limit is exceeded.
+                let number = Int(text).map { Swift.max($0, 0) }
+                switch parameter {
+                case "r", "remaining": remaining = number
+                case "t", "reset": reset = number
+                case "w": window = number
+                default: break
+                }
+            }
         }
 
         /// Parses the items of a structured list, with their integer parameters. The older form results in one item,
         /// because its commas separate numbers, not items.
-        private static func items(_ value: String) -> [Item] {
+        private static func forEachItem(of value: String, _ body: (Item) -> Void) {
             var scanner = HTTPFieldScanner(value)
-            var items: [Item] = []
+            var item: Item?
+            func begin(_ next: Item) {
+                if let item { body(item) }
+                item = next
+            }
             while !scanner.isAtEnd {
                 scanner.skipBlanks()
                 if let name = scanner.quotedString() {
-                    items.append(Item(name: name))
+                    begin(Item(name: name))
                 } else if let (name, number) = scanner.parameter() {
-                    if items.isEmpty { items.append(Item(name: "")) }
-                    // Some servers send a negative number when the limit is exceeded.
-                    items[items.count - 1].numbers[name] = Int(number).map { Swift.max($0, 0) }
+                    if item == nil { item = Item(name: "") }
+                    item?.take(name, number)
                 } else if let name = scanner.token() {
-                    items.append(Item(name: name))
+                    begin(Item(name: name))
                 } else if !scanner.skip(";"), !scanner.skip(",") {
-                    return items
+                    break
                 }
             }
-            return items
+            if let item { body(item) }
         }
     }
 }

@@ -107,9 +107,8 @@ extension MediaType: Hashable {
 extension MediaType: LosslessStringConvertible {
     /// The media type, as it is sent.
     public var description: String {
-        parameters.reduce("\(type)/\(subtype)") { text, parameter in
-            "\(text); \(parameter.name)=\(HTTPGrammar.tokenOrQuoted(parameter.value))"
-        }
+        (["\(type)/\(subtype)"] + parameters.map { "\($0.name)=\(HTTPGrammar.tokenOrQuoted($0.value))" })
+            .joined(separator: "; ")
     }
 }
 
