@@ -18,6 +18,15 @@ struct RetryBudgetTests {
         #expect(budget.balance == 2)
     }
 
+    @Test("A server error and 429 add nothing; every other response adds the share")
+    func earnings() {
+        for (status, added) in [(200, 0.1), (404, 0.1), (429, 0), (500, 0), (503, 0)] {
+            let budget = RetryPolicy.Budget(share: 0.1, reserve: 0)
+            budget.record(HTTPStatus(status))
+            #expect(budget.balance == added, "\(status)")
+        }
+    }
+
     @Test("Invalid shares and sizes are clamped")
     func limits() {
         let budget = RetryPolicy.Budget(share: -1, reserve: -5, capacity: -5)

@@ -197,4 +197,24 @@ struct DerivedTaskTests {
             }
         }
     }
+
+    @Test("Cancelling the task of an asynchronous map cancels its closure")
+    func cancelledClosure() async throws {
+        let (begun, end) = (Settlement<Void>(), Settlement<Void>())
+        let isCancelled = Box(false)
+        let task = answering("7").map { text in
+            begun.settle(.success(()))
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { done in end.observe { _ in done.resume() } }
+            } onCancel: {
+                isCancelled.change { $0 = true }
+            }
+            return text.count
+        }
+        await begun.wait()
+        #expect(task.cancel())
+        #expect(isCancelled.value)
+        end.settle(.success(()))
+        await #expect(throws: NetworkError.self) { _ = try await task.value }
+    }
 }

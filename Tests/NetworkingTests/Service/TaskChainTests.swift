@@ -220,7 +220,9 @@ struct TaskChainTests {
     func runningCall() async throws {
         let transport = ManualTransport()
         let service = NetworkService(environment: Fixture.environment) { $0.transport = transport }
-        let stub = NetworkService(environment: Fixture.environment) { $0.transport = StubTransport { _ in .text("first") } }
+        let stub = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .text("first") }
+        }
         let second = service.task(.get("second"), as: .string)
         await transport.waitForRequests()
         let first = stub.task(.get("first"), as: .string)
