@@ -106,12 +106,12 @@ extension TaskSystem {
     }
 
     func check() {
+        aFailedClosureFailsTheTask()
         everyObserverHearsOnce()
         aCallIsCancelledIfNobodyIsInterested()
         aCancelledCallIsStopped()
         aTaskEndsWithItsSources()
         noSuccessAfterCancellation()
-        aFailedClosureFailsTheTask()
         theAttemptsAreThoseOfTheCall()
         theReportIsThatOfTheCall()
         theStateIsThatOfTheCall()
@@ -181,7 +181,7 @@ extension TaskSystem {
     }
 
     /// A task whose closure returned no task that can end fails.
-    private func aFailedClosureFailsTheTask() {
+    func aFailedClosureFailsTheTask() {
         for (index, node) in nodes.enumerated() where node.hasFailed {
             expect(node.isOver && !node.hasValue, "task \(index + 1) does not fail, although its closure does")
         }

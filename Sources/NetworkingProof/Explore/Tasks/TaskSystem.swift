@@ -229,6 +229,8 @@ final class TaskSystem: LiveSystem {
         faults = []
         // When a call ends, the retain cycle between its task and the observers is broken.
         for (index, node) in nodes.enumerated() where node.isCall && !node.isOver { end(index, .failure(Failure())) }
+        settle()
+        aFailedClosureFailsTheTask()
         everyTaskEnds()
         return faults
     }
