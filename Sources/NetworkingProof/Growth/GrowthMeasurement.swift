@@ -1,0 +1,96 @@
+import Foundation
+import NetworkingFuzzTargets
+
+/// The time and the memory that inputs of one shape need.
+struct GrowthMeasurement {
+    let row: GrowthRow
+    let target: FuzzTarget
+    /// The time of the smallest input.
+    let shortest: Duration
+
+    /// The factor by which the time may grow if the size is doubled.
+    private let limit = 2.3
+    /// The time that 1,024 bytes may take, in addition to 2 ms for each input.
+    private let slowest = Duration.milliseconds(8)
+    /// The largest input. A parser that needs less than the shortest time for an eighth of it is measured only once.
+    private var largest: Int { Int(shortest / .milliseconds(1)) * 400 << 10 }
+    /// The time that the largest input may take then.
+    private var longest: Duration { shortest * 12 }
+
+    init(row: GrowthRow, target: FuzzTarget, shortest: Duration) {
+        (self.row, self.target, self.shortest) = (row, target, shortest)
+    }
+
+    /// Returns what grows too fast.
+    func faults() -> [String] {
+        var size = 256
+        var time = measure(size)
+        while time < shortest {
+            guard size < largest / 8 else { return limited() }
+            size *= 2
+            time = measure(size)
+        }
+        let expected = .milliseconds(2) + slowest * size / 1_024
+        if time > expected, best(size) > expected { return ["\(size) bytes take \(text(time))"] }
+        // If another process delays a measurement, the row is measured again.
+        var growth: [String] = []
+        for _ in 0..<3 {
+            growth = faults(from: size)
+            if growth.isEmpty { break }
+        }
+        return growth + memory(size * 8)
+    }
+
+    /// The three doublings are compared as one, because a size at which the memory no longer fits in a cache of the
+    /// processor makes a single doubling slower.
+    private func faults(from size: Int) -> [String] {
+        let times = [1, 2, 4, 8].map { best(size * $0) }
+        let ratio = times[3] / times[0]
+        guard ratio > limit * limit * limit else { return [] }
+        return ["\(size) to \(size * 8) bytes take \(times.map(text).joined(separator: ", "))"]
+    }
+
+    /// Checks a parser that is fast, or that ignores or refuses large inputs.
+    private func limited() -> [String] {
+        let time = best(largest)
+        let faults = time <= longest ? [] : ["\(largest) bytes take \(text(time))"]
+        return faults + memory(largest)
+    }
+
+    private func memory(_ size: Int) -> [String] {
+        let input = row.input(ofSize: size)
+        // Without /proc, the memory is not measured.
+        guard let most = PeakMemory.during({ _ = target.violation(by: input) }) else { return [] }
+        // A part of the memory does not depend on the input: buffers, threads and pages of the allocator.
+        let factor = Double(max(most - (8 << 20), 0)) / Double(size)
+        return factor <= row.memory
+            ? []
+            : [
+                "\(size) bytes need \(most) bytes of memory, \(text(factor)) times, expected at most \(text(row.memory))"
+            ]
+    }
+
+    /// The shortest of three measurements.
+    private func best(_ size: Int) -> Duration {
+        (0..<3).map { _ in measure(size) }.min() ?? .zero
+    }
+
+    /// The processor time, which does not depend on other processes.
+    private func measure(_ size: Int) -> Duration {
+        let input = row.input(ofSize: size)
+        let begun = processorTime
+        _ = target.violation(by: input)
+        return .nanoseconds(processorTime - begun)
+    }
+
+    /// In nanoseconds, of all threads of the process.
+    private var processorTime: Int {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return time.tv_sec * 1_000_000_000 + time.tv_nsec
+    }
+
+    private func text(_ time: Duration) -> String { "\(Int(time / .milliseconds(1))) ms" }
+
+    private func text(_ number: Double) -> String { number.formatted(.number.precision(.fractionLength(1))) }
+}
