@@ -50,10 +50,6 @@ final class SlowBodyTransport: Transport {
     }
 }
 
-extension Settlement<Void> {
-    func wait() async { _ = try? await value() }
-}
-
 /// Redirects the first request for each path other than `/target` to `/target`.
 struct RedirectingTransport: Transport {
     let base: any Transport

@@ -214,3 +214,7 @@ extension AccessTokenStore {
         while try await !save(token, replacing: load()) {}
     }
 }
+
+extension Settlement<Void> {
+    func wait() async { _ = try? await value() }
+}
