@@ -77,10 +77,13 @@ package final class TaskInterest: Sendable {
 
     /// Returns whether the task waits for another task, directly or through its sources.
     func waits(for other: TaskInterest) -> Bool {
-        var tasks = state.withLock { $0.sources }
+        var tasks = [self]
+        var seen: Set<ObjectIdentifier> = []  // a task of `all` may have several ways to one source
         while let task = tasks.popLast() {
-            if task === other { return true }
-            tasks += task.state.withLock { $0.sources }
+            for source in task.state.withLock({ $0.sources }) where seen.insert(ObjectIdentifier(source)).inserted {
+                if source === other { return true }
+                tasks.append(source)
+            }
         }
         return false
     }

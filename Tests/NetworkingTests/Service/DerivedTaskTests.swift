@@ -217,4 +217,22 @@ struct DerivedTaskTests {
         end.settle(.success(()))
         await #expect(throws: NetworkError.self) { _ = try await task.value }
     }
+
+    @Test("A task may follow a task with very many ways to one call")
+    func manyWays() async throws {
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .text("x") }
+        }
+        let held = ManualTransport()
+        let waiting = NetworkService(environment: Fixture.environment) { $0.transport = held }
+        var task = waiting.task(.get("x"), as: .string)
+        for _ in 0..<64 { task = RequestTask.all(task, task).map(\.0) }
+        let wide = task
+        let first = service.task(.get("first"), as: .string)
+        let follower = first.flatMap { _ in wide }
+        _ = try await first.value
+        await held.waitForRequests()
+        held.answer(.ok, "y")
+        #expect(try await follower.value == "y")
+    }
 }
