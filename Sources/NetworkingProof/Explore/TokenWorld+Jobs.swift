@@ -226,3 +226,8 @@ extension TokenWorld {
 }
 
 private struct Unreachable: Error {}
+
+extension AccessTokenMachine {
+    /// Whether the machine still waits for the result of a job.
+    func isWanted(_ job: Job) -> Bool { refresh?.id == job.id && refresh?.isSuperseded == false }
+}

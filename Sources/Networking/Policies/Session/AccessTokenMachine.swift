@@ -167,9 +167,6 @@ package struct AccessTokenMachine: Sendable {
         receivedAt = now
     }
 
-    /// Whether the machine still waits for the result of a job.
-    package func isWanted(_ job: Job) -> Bool { refresh?.id == job.id && refresh?.isSuperseded == false }
-
     package var isRefreshing: Bool { refresh.map { !$0.isSuperseded || $0.isWantedAgain } ?? false }
 
     /// Whether the store has not been read yet.

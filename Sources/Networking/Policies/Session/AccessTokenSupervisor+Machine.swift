@@ -12,6 +12,8 @@ extension AccessTokenSupervisor {
         let (effects, isNew) = state.withLock { state in
             let (generation, isUnread) = (state.machine.tokenGeneration, state.machine.isUnread)
             let effects = event(&state, now)
+            // Under the lock, so that a job can be cancelled as soon as another thread can know of it.
+            for case .start(let job) in effects { state.jobs[job.id] = start(job) }
             // Under the lock, so that changes are reported in the order in which they occurred.
             for case .announce(let event) in effects { events.enqueue(event) }
             let isNew = generation != state.machine.tokenGeneration || isUnread && !state.machine.isUnread
@@ -52,7 +54,7 @@ extension AccessTokenSupervisor {
     private func perform(_ effects: [AccessTokenMachine.Effect]) {
         for effect in effects {
             switch effect {
-            case .start(let job): start(job)
+            case .start: break  // in `handle`
             case .cancel(let id): state.withLock { $0.jobs.removeValue(forKey: id) }?.cancel()
             case .release(let waiter, let refreshed): turn(of: waiter)?.settle(.success(refreshed))
             case .fail(let waiter, let error): turn(of: waiter)?.settle(.failure(error))
@@ -67,7 +69,7 @@ extension AccessTokenSupervisor {
     }
 
     /// Rule 6: starts the task of a job and its time limits, which apply even if the task ignores its cancellation.
-    private func start(_ job: AccessTokenMachine.Job) {
+    private func start(_ job: AccessTokenMachine.Job) -> Task<Void, Never> {
         let limits = Task.detached { [self] in
             for _ in 0..<2 {
                 do { try await clock.sleep(clock.now() + refreshTimeout) } catch { return }
@@ -75,7 +77,7 @@ extension AccessTokenSupervisor {
                 run { machine, _ in machine.passTimeLimit(of: job, with: error) }
             }
         }
-        let task = Task.detached { [self] in
+        return Task.detached { [self] in
             let refresh = RefreshMark()
             let finding: Result<Finding, any Error>
             do { finding = .success(try await refresh.run { try await result(of: job) }) } catch {
@@ -84,14 +86,6 @@ extension AccessTokenSupervisor {
             limits.cancel()
             end(job, with: finding)
         }
-        let isWanted = state.withLock { state in
-            guard state.machine.isWanted(job) else { return false }
-            state.jobs[job.id] = task
-            return true
-        }
-        // The token may have been set or removed before the task was stored in `jobs`. In this case, the task has not
-        // been cancelled yet.
-        if !isWanted { task.cancel() }
     }
 
     /// Names calls that wait for the refresh, because one of them may be a call that the refresh itself waits for.

@@ -66,13 +66,16 @@ struct FileLease: Sendable {
 
     /// Calls a closure while the file is locked against all other processes. A file that was removed in the meantime is
     /// created again, because its lock excludes nobody.
+    ///
+    /// - Throws: `CocoaError` with the path, also if the file has been removed a hundred times in succession.
     func locked<Value>(_ body: (_ file: Int32) throws -> Value) throws -> Value {
-        while true {
+        for _ in 0..<100 {
             let result: Value? = try FileLock(path: path).locked { file in
                 try OwnedFile.isInUse(file, at: path) ? body(file) : nil
             }
             if let result { return result }
         }
+        throw FileLock.fault(path, EAGAIN)
     }
 
     private func take(_ claim: Claim) async throws {

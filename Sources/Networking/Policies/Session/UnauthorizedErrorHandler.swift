@@ -24,8 +24,7 @@ public struct UnauthorizedErrorHandler: ErrorHandler, AccessTokenPart {
 
     /// Requests a retry if a token is available for it, or passes the failure on.
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
-        // An interruption is passed on, even if a refused response came before it.
-        guard !failure.isInterruption, let response = failure.response, response.isRefusal,
+        guard let response = failure.response, response.isRefusal,
             let (call, sent) = response.request.parts.session?.sending(of: supervisor)
         else { return .next(failure.error) }
         // If a redirect changed a POST to GET, the server has processed the POST. If the token is then refused, the
