@@ -2,13 +2,18 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// The record of the removals in a directory of the cache, which another program has written. Every call succeeds;
-    /// a response that was removed is not found again; and the record stays small.
+    /// The record of the removals in a directory of the cache, which another program has written. If the input has a
+    /// second part, the first part is repeated until the record has its largest size. Every call succeeds; a response that
+    /// was removed is not found again; and the record does not grow further.
     static let removals = FuzzTarget("removals", count: 40_000) { input in
         let folder = FuzzFolder("removals")
         try folder.empty()
         let record = folder.url.appendingPathComponent("removals")
-        try Data(input.bytes).write(to: record)
+        let most = 37 << 10
+        let first = input[0]
+        let isRepeated = input.parts.count > 1 && !first.isEmpty
+        let bytes = isRepeated ? Array(repeatElement(first, count: most / first.count + 1).joined()) : input.bytes
+        try Data(bytes).write(to: record)
         let server = ChunkTransport(
             status: .ok, headers: [.cacheControl: "max-age=60"], body: [UInt8]("film".utf8), chunkSize: 1_024)
         for _ in 0..<2 {
@@ -20,7 +25,7 @@ extension FuzzTarget {
             try require(removed == nil, "the removed response is found")
         }
         let size = try Data(contentsOf: record).count
-        try require(size <= max(input.bytes.count, 37 << 10) + 200, "the record has \(size) bytes")
+        try require(size <= max(bytes.count, most + 37), "the record has \(size) bytes")
     }
 
     private static func service(in folder: FuzzFolder, _ server: ChunkTransport) throws -> FuzzService {
