@@ -5,32 +5,42 @@ import NetworkingTesting
 /// Two threads at the same moment: one ends a call, the other makes a task follow this call. Whatever the order, the task
 /// has the attempts and the report of the call as soon as it has its value.
 struct FollowingRounds: Sendable {
-    /// The task that a round ends, as the other thread sees it.
+    /// The call that a round ends, as the other thread sees it.
     private final class Rounds: @unchecked Sendable {  // because of the lock around every variable
         private let lock = NSLock()
-        private var task: RequestTask<Int>?
+        private var call: RequestTask<Int>?
+        private var pause = 0
         private var number = 0
         private var isOver = false
 
-        func begin(_ task: RequestTask<Int>?) {
+        func begin(_ call: RequestTask<Int>, endingAfter pause: Int) {
             lock.withLock {
-                (self.task, isOver) = (task, task == nil)
+                (self.call, self.pause) = (call, pause)
                 number += 1
             }
         }
 
-        /// Returns the task of the next round, without giving up the thread; nil after the last round.
-        func next(after last: Int) -> RequestTask<Int>? {
+        func end() {
+            lock.withLock { isOver = true }
+        }
+
+        /// Returns the call of the next round, without giving up the thread; nil after the last round.
+        func next(after last: Int) -> (call: RequestTask<Int>, pause: Int)? {
             while true {
-                let found: (RequestTask<Int>?, Bool) = lock.withLock { (number > last ? task : nil, isOver) }
-                if found.0 != nil || found.1 { return found.0 }
+                lock.lock()
+                defer { lock.unlock() }
+                if number > last, let call { return (call, pause) }
+                if isOver { return nil }
             }
         }
     }
 
+    /// What was wrong when a task ended.
     private final class Heard: @unchecked Sendable {  // because of the lock around every variable
         private let lock = NSLock()
         private var faults: [String?] = []
+
+        var isEnded: Bool { lock.withLock { !faults.isEmpty } }
 
         func note(_ fault: String?) { lock.withLock { faults.append(fault) } }
 
@@ -43,33 +53,32 @@ struct FollowingRounds: Sendable {
     }
 
     let count: Int
-    private let pauses: [Int]
+    private let random: RandomSource
     private let response = HTTPResponse(.ok, to: HTTPRequest(.get, URL(fileURLWithPath: "/")))
 
     init(count: Int, seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
         self.count = count
-        pauses = (0..<64).map { _ in Int.random(in: 0..<8_000, using: &random) }
+        random = RandomSource(SeededGenerator(seed: seed))
     }
 
     /// Runs all rounds on the current thread and on a second one.
     func run() -> [String] {
         let rounds = Rounds()
-        let source = call()
-        end(source)
         Thread.detachNewThread { [self] in
             var number = 0
-            while let call = rounds.next(after: number) {
-                pause(pauses[number % pauses.count])
+            while let (call, pause) = rounds.next(after: number) {
+                wait(pause)
                 end(call)
                 number += 1
             }
         }
-        defer { rounds.begin(nil) }
+        defer { rounds.end() }
+        var random = random
+        // The pause before the call ends. It is lengthened when the call has ended first, and shortened when the task has
+        // followed first, so that both happen at nearly the same moment, on any machine.
+        var pause = 1_000
         for number in 0..<count {
-            let call = call()
-            let heard = Heard()
-            rounds.begin(call)
+            let (source, call, heard) = (self.call(), self.call(), Heard())
             let task = source.flatMap { _ in call }
             task.observe { [weak task] _ in
                 let attempts = task?.track.attempts.count ?? 0
@@ -77,12 +86,16 @@ struct FollowingRounds: Sendable {
                 heard.note(
                     report == nil ? "a task has its value and no report" : attempts == 1 ? nil : "\(attempts) attempts")
             }
+            rounds.begin(call, endingAfter: pause)
+            end(source)
+            let step = Int.random(in: 1...200, using: &random)
+            pause = heard.isEnded ? pause + step : max(pause - step, 0)
             if let fault = heard.wait() { return ["round \(number): \(fault)"] }
         }
         return []
     }
 
-    private func pause(_ steps: Int) {
+    private func wait(_ steps: Int) {
         var sum = 0
         for step in 0..<steps { sum &+= step ^ sum }
         withExtendedLifetime(sum) {}
