@@ -12,6 +12,7 @@ struct Tool {
     static let curl = Tool(name: "curl")
     static let shell = Tool(name: "sh")
     static let etcd = Tool(name: "etcd")
+    static let strace = Tool(name: "strace")
 
     /// The path of the program; nil if it is not installed.
     var path: String? {

@@ -6,9 +6,9 @@ import Testing
 
 @Suite("The lease of a token file", .endsInTime)
 final class FileLeaseTests {
-    private let folder: URL
-    private let clock = ManualClock()
-    private var path: String { folder.appendingPathComponent("token.json.lease").path }
+    let folder: URL
+    let clock = ManualClock()
+    var path: String { folder.appendingPathComponent("token.json.lease").path }
 
     init() throws {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("networking-\(UUID().uuidString)")
@@ -18,7 +18,7 @@ final class FileLeaseTests {
     deinit { try? FileManager.default.removeItem(at: folder) }
 
     /// A disk that fails each write with an error code. It fails no write if the code is 0.
-    private final class Disk: Sendable {
+    final class Disk: Sendable {
         let code: Box<Int32>
         let failures = Box(0)
 
@@ -34,7 +34,7 @@ final class FileLeaseTests {
         }
     }
 
-    private func lease(_ disk: Disk, on clock: ManualClock) -> FileLease {
+    func lease(_ disk: Disk, on clock: ManualClock) -> FileLease {
         FileLease(path: path, length: .seconds(30), clock: clock.networkClock, write: disk.write)
     }
 
@@ -91,6 +91,25 @@ final class FileLeaseTests {
             await clock.waitForSleepers()
             #expect(try content() == before)
             await expectExclusion()
+        }
+    }
+
+    @Test("A renewal for which the lease file cannot be used keeps the lease")
+    func unusableFile() async throws {
+        let isOver = Box(false)
+        try await holding(lease(Disk(), on: clock)) { holder in
+            let watch = Task {
+                _ = await holder.result
+                isOver.change { $0 = true }
+            }
+            await clock.waitForSleepers()
+            try FileManager.default.removeItem(atPath: path)
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            clock.advance(by: .seconds(10))
+            while clock.sleeperCount == 0, !isOver.value { await Task.yield() }
+            #expect(!isOver.value)
+            try FileManager.default.removeItem(atPath: path)
+            watch.cancel()
         }
     }
 
@@ -171,53 +190,5 @@ final class FileLeaseTests {
         }
         try await waiting.value
         #expect(isIn.value)
-    }
-
-    @Test("A symbolic link, a hard link, or a file that is not regular is not used as a lease file")
-    func foreignLease() throws {
-        let lease = lease(Disk(), on: clock)
-        let target = folder.appendingPathComponent("target")
-        try Data("text".utf8).write(to: target)
-        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: target.path)
-        #expect(throws: CocoaError.self) { try lease.locked { _ in } }
-        try FileManager.default.removeItem(atPath: path)
-        try FileManager.default.linkItem(atPath: target.path, toPath: path)
-        #expect(throws: CocoaError.self) { try lease.locked { _ in } }
-        try FileManager.default.removeItem(atPath: path)
-        #expect(mkfifo(path, 0o600) == 0)
-        #expect(throws: CocoaError.self) { try lease.locked { _ in } }
-        #expect(try Data(contentsOf: target) == Data("text".utf8))
-    }
-
-    @Test("A lease file that others can access is restricted to its owner; one of another owner is not used")
-    func owner() throws {
-        let lease = lease(Disk(), on: clock)
-        #expect(FileManager.default.createFile(atPath: path, contents: nil))
-        #expect(chmod(path, 0o666) == 0)
-        try lease.locked { _ in }
-        let attributes = try FileManager.default.attributesOfItem(atPath: path)
-        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
-        guard geteuid() == 0 else { return }  // only root can change the owner
-        #expect(chown(path, 65_534, 65_534) == 0)
-        #expect(throws: CocoaError.self) { try lease.locked { _ in } }
-    }
-
-    @Test("The token is never written into a file that existed before, or through a symbolic link")
-    func temporaryFile() throws {
-        let file = folder.appendingPathComponent("token.json")
-        let store = AccessTokenFile(file, clock: clock.networkClock)
-        let new = file.path + ".new"
-        #expect(FileManager.default.createFile(atPath: new, contents: nil))
-        #expect(chmod(new, 0o666) == 0)
-        let open = try FileHandle(forReadingFrom: URL(fileURLWithPath: new))  // by another user
-        #expect(try store.save(AccessToken("secret"), replacing: nil))
-        #expect(try open.readToEnd()?.isEmpty ?? true)
-        let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? NSNumber
-        #expect(mode?.intValue == 0o600)
-        let target = folder.appendingPathComponent("target").path
-        try FileManager.default.createSymbolicLink(atPath: new, withDestinationPath: target)
-        #expect(try store.save(AccessToken("b"), replacing: AccessToken("secret")))
-        #expect(!FileManager.default.fileExists(atPath: target))
-        #expect(try store.load() == AccessToken("b"))
     }
 }

@@ -90,6 +90,44 @@ extension OtherUsersTests {
         #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer alice"])
     }
 
+    /// A store that records what it is asked to save, and calls a closure while the supervisor reads it.
+    private final class WatchedStore: AccessTokenStore {
+        let base = MemoryTokenStore(AccessToken("alice", session: UUID()))
+        let saved = Box<[String?]>([])
+        let whileReading = Box<(@Sendable () -> Void)?>(nil)
+
+        func load() async throws -> AccessToken? {
+            let token = try await base.load()
+            whileReading.value?()
+            whileReading.change { $0 = nil }
+            return token
+        }
+
+        func save(_ token: AccessToken?, replacing expected: AccessToken?) async throws -> Bool {
+            saved.change { $0.append(token?.value) }
+            return try await base.save(token, replacing: expected)
+        }
+
+        func exclusively<Value: Sendable>(_ operation: ExclusiveOperation<Value>) async throws -> Value {
+            try await base.exclusively(operation)
+        }
+    }
+
+    @Test("A refreshed token is not saved if another user logs in while the store is read")
+    func refreshAfterLogIn() async throws {
+        let store = WatchedStore()
+        let box = Box<AccessTokenSupervisor?>(nil)
+        let session = AccessTokenSupervisor(store: store, clock: Fixture.stillClock) { _ in
+            store.whileReading.change { $0 = { box.value?.accessToken = AccessToken("bob") } }
+            return AccessToken("alice-2")
+        }
+        box.change { $0 = session }
+        try await session.load()
+        _ = await Fixture.failure { try await session.refresh() }
+        while store.saved.value.last != "bob" { await Task.yield() }
+        #expect(store.saved.value == ["bob"])
+    }
+
     @Test("replace ignores a token of another session")
     func replacedLate() async throws {
         let stub = StubTransport { _ in .status(.ok) }

@@ -23,6 +23,16 @@ struct StoredTokenTests {
         return job.step(finding: stored, isUnsaved: isUnsaved, at: now)
     }
 
+    @Test("Each property of a token is stored")
+    func properties() throws {
+        let token = AccessToken(
+            "a", expiresAt: now, refreshToken: "r", session: alice, scheme: .init(scheme: "DPoP"),
+            userInfo: ["tenant": "1"])
+        let stored = try JSONDecoder().decode(AccessToken.self, from: JSONEncoder().encode(token))
+        #expect(stored == token)
+        #expect(stored.session == alice)  // `==` does not compare it
+    }
+
     @Test("The stored token is refreshed if it is also the token in this process")
     func same() {
         #expect(step(for: token("a", alice), finding: token("a", alice)) == .refresh(token("a", alice)))

@@ -84,18 +84,24 @@ struct NestedCallTests {
         }
     }
 
-    @Test("A task that a completed call has left running needs its own permit for its calls")
-    func afterwards() async throws {
+    @Test(
+        "A task that a completed call has left running needs its own permit for its calls, also if that call was nested",
+        arguments: ["outer", "middle"])
+    func afterwards(leaving: String) async throws {
         let limit = ConcurrencyLimit(1)
         let mayGo = Settlement<Void>()
-        let left = Box<Task<String, any Error>?>(nil)
+        let isOver = Box(false)
+        let left = Box<Task<Void, any Error>?>(nil)
         let made = Box<NetworkService?>(nil)
         let adapter = ClosureAdapter { request, _ in
-            guard request.url.path == "/v1/outer", let service = made.value else { return }
+            guard let service = made.value else { return }
+            if request.url.path == "/v1/outer", leaving == "middle" { try await service.request(.get("middle")) }
+            guard request.url.path == "/v1/\(leaving)" else { return }
             left.change {
                 $0 = Task {
                     try? await mayGo.value()
-                    return try await service.task(.get("inner"), as: .string).value
+                    try await service.task(.get("inner"), as: .void).value
+                    isOver.change { $0 = true }
                 }
             }
         }
@@ -111,9 +117,10 @@ struct NestedCallTests {
         let request = HTTPRequest(.get, try #require(Fixture.environment.baseURL))
         let held = try #require(limit.tryEnter(request, for: UserEndpoint.open))
         mayGo.settle(.success(()))
-        while limit.waiterCount == 0 { await Task.yield() }
+        while limit.waiterCount == 0, !isOver.value { await Task.yield() }
+        #expect(!isOver.value)
         limit.leave(held, .notSent)
-        _ = try await left.value?.value
+        try await left.value?.value
         #expect(limit.activeCount == 0)
     }
 
