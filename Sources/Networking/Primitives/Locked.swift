@@ -31,11 +31,6 @@ struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // because 
         }
     }
 
-    /// Reads the state without the lock, in the `deinit` of the only object that refers to it.
-    func whileSoleOwner<Result>(_ body: (State) throws -> Result) rethrows -> Result {
-        try storage.withUnsafeMutablePointerToHeader { try body($0.pointee) }
-    }
-
     func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
         try storage.withUnsafeMutablePointers { state, mutex in
             pthread_mutex_lock(mutex)

@@ -180,7 +180,6 @@ extension RequestTask {
     public var foundationProgress: Progress {
         let progress = Progress(totalUnitCount: -1)
         progress.kind = .file
-        progress.isCancellable = true
         progress.isPausable = track.pauseGate != nil
         progress.cancellationHandler = { [self] in _ = cancel() }
         progress.pausingHandler = { [self] in _ = pause() }

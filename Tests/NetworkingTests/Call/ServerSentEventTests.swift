@@ -123,5 +123,8 @@ struct ServerSentEventTests {
         #expect(throws: NetworkError.self) { try parser.parse(line) }
         var other = ServerSentEventParser(longestEvent: 1_000)
         for _ in 0..<100 { #expect(try other.parse(line + Data("\n".utf8)).count == 1) }
+        // Each event may have the whole size.
+        var exact = ServerSentEventParser(longestEvent: 100)
+        for _ in 0..<3 { #expect(try exact.parse(line + Data("\n".utf8)).count == 1) }
     }
 }

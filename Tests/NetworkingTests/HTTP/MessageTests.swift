@@ -59,6 +59,15 @@ struct MessageTests {
         #expect(response.headers["B"] == "1")
     }
 
+    @Test("Each kind of network is a set of its own, and all kinds together are all networks")
+    func networkAccess() {
+        let kinds: [NetworkAccess] = [.cellular, .expensive, .constrained]
+        for (index, kind) in kinds.enumerated() {
+            for other in kinds[(index + 1)...] { #expect(kind.isDisjoint(with: other)) }
+        }
+        #expect(NetworkAccess(kinds) == .all && kinds.map(\.rawValue) == [1, 2, 4])
+    }
+
     @Test("Changing a copy of a request leaves the original unchanged")
     func copyOnWrite() throws {
         let first = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))

@@ -27,19 +27,19 @@ struct ProgressTests {
         #expect(meter.current.upload == RequestProgress.Transfer(completed: 60, total: 100))
         meter.noteSent(50)
         #expect(meter.current.upload.completed == 80)
-        meter.beginDownload(of: nil)
+        meter.beginDownload(at: 0, of: nil)
         meter.noteReceived(7)
         meter.beginDownload(at: 7, of: 20)
         meter.noteReceived(3)
         #expect(meter.current.download == RequestProgress.Transfer(completed: 10, total: 20))
-        meter.beginDownload(of: 5)
+        meter.beginDownload(at: 0, of: 5)
         #expect(meter.current.download.fraction == 1, "the fraction is at most 1, even if the new total is smaller")
     }
 
     @Test("`bytesPerSecond` is nil until the speed can be measured, and then follows the speed of the transfer")
     func rate() {
         let meter = RequestProgress.Meter(clock: clock.networkClock)
-        meter.beginDownload(of: 1_000)
+        meter.beginDownload(at: 0, of: 1_000)
         meter.noteReceived(100)
         #expect(meter.current.download.bytesPerSecond == nil)
         clock.advance(by: .seconds(1))

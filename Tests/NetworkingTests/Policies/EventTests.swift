@@ -170,7 +170,7 @@ private struct CountingTransport: Transport {
     let release: Settlement<Void>
 
     func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
-        request.progress?.beginDownload(of: 5)
+        request.progress?.beginDownload(at: 0, of: 5)
         request.progress?.noteReceived(3)
         try await release.value()
         return HTTPResponse(.ok, content: .data(Data("12345".utf8)), to: request)

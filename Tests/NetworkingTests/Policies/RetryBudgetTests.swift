@@ -34,6 +34,9 @@ struct RetryBudgetTests {
         #expect(budget.balance == 0 && !budget.spend())
         #expect(RetryPolicy.Budget(share: 9, reserve: 20, capacity: 10).capacity == 20)
         #expect(RetryPolicy.Budget(share: 9).share == 1)
+        let empty = RetryPolicy.Budget(share: 1, reserve: 0, capacity: 0)
+        empty.earn()
+        #expect(!empty.spend())
     }
 
     @Test("A success fills the budget even if the request of the response is not the request that was sent")

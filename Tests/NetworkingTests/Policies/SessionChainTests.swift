@@ -90,6 +90,28 @@ struct SessionChainTests {
         #expect(refreshes.value == 1, "the slow call is repeated with the new token")
     }
 
+    @Test("A call that was refused before the refresh of another call starts no second refresh, even if refused again")
+    func refusedBefore() async throws {
+        let session = session()
+        let gate = Settlement<Void>()
+        let slow = ClosureErrorHandler { failure in
+            if failure.request?.url.path.hasSuffix("slow") == true { _ = try? await gate.value() }
+            return .next(failure.error)
+        }
+        let server = StubTransport {
+            let isAccepted = $0.headers[.authorization] == "Bearer new" && !$0.url.path.hasSuffix("slow")
+            return .status(isAccepted ? .ok : .unauthorized)
+        }
+        let service = service([session.adapter], [slow, session.handler], server)
+        let waiting = service.task(UserEndpoint.fetch(id: "slow"), as: .void)
+        while server.requests.isEmpty { await Task.yield() }
+        try await service.request(UserEndpoint.fetch(id: "7"))
+        gate.settle(.success(()))
+        #expect(await Fixture.failure { try await waiting.value } as? GeneralRequestError == .noAuth)
+        #expect(server.requests.filter { $0.url.path.hasSuffix("slow") }.count == 2)
+        #expect(refreshes.value == 1)
+    }
+
     @Test("Of 1,000 calls with a dead token, exactly the limit is refused, and one refresh runs")
     func thousand() async throws {
         try await expectOneRefresh(in: service([session().adapter], []))

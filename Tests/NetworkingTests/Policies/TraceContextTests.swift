@@ -92,6 +92,16 @@ struct TraceContextTests {
         #expect(TraceContext(traceID: ids.0, spanID: ids.1, state: "a=b, c@d=e,")?.state == "a=b, c@d=e,")
     }
 
+    @Test("A tracestate has up to 32 members")
+    func members() {
+        let ids = (String(repeating: "a", count: 32), String(repeating: "b", count: 16))
+        for count in [32, 33] {
+            let state = (0..<count).map { "k\($0)=v" }.joined(separator: ",")
+            let context = TraceContext(traceID: ids.0, spanID: ids.1, state: state)
+            #expect(context?.state == (count == 32 ? state : nil))
+        }
+    }
+
     @Test(
         "An invalid traceparent is rejected",
         arguments: [

@@ -64,15 +64,13 @@ struct PrecedenceTests {
             decoder.dateDecodingStrategy = strategy
             return RequestSettings { $0.decoder = decoder }
         }
-        let settings = [decoder(.secondsSince1970), decoder(.millisecondsSince1970), decoder(.deferredToDate)]
+        // No decoder is the one that is used if there are no settings.
+        let service = decoder(.custom { _ in .distantPast })
+        let settings = [decoder(.secondsSince1970), decoder(.millisecondsSince1970), service]
         let dates = try await holding(settings) { service, call, settings, _ in
             try await service.request(call, with: settings) as Date
         }
-        #expect(
-            dates == [
-                Date(timeIntervalSince1970: 7), Date(timeIntervalSince1970: 0.007),
-                Date(timeIntervalSinceReferenceDate: 7),
-            ])
+        #expect(dates == [Date(timeIntervalSince1970: 7), Date(timeIntervalSince1970: 0.007), .distantPast])
     }
 
     @Test("A list of validators replaces the whole list of settings with lower precedence")

@@ -142,7 +142,7 @@ extension RequestProgress {
         ///
         /// - Parameter start: The number of bytes that are already available, such as the offset at which a download
         ///   resumes.
-        func beginDownload(at start: Int64 = 0, of total: Int64?) {
+        func beginDownload(at start: Int64, of total: Int64?) {
             change { $0.download.begin(at: start, of: total) }
         }
 

@@ -111,11 +111,6 @@ package struct Admitted: ~Copyable, Sendable {
             }
             return isMoved ? MovedSlots(slots: self, owner: owner + 1) : nil
         }
-
-        deinit {
-            guard let held = holding.whileSoleOwner({ $0.policies.isEmpty ? nil : $0 }) else { return }
-            held.policies.leave(held.permits, .notSent)
-        }
     }
 
     /// Permits that a transfer has taken over from a call.

@@ -111,6 +111,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         guard let meter = request.parts.transfer?.meter, head.status.isSuccessful else { return }
         self.meter = meter
         meter.beginDownload(
+            at: 0,
             of: head.headers.contains(.contentEncoding) ? nil : head.headers.contentLength.map(Int64.init))
     }
 

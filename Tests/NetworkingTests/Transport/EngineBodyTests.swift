@@ -1,0 +1,34 @@
+import Foundation
+import Testing
+
+@testable import Networking
+
+@Suite("A body as an engine sends and receives it", .endsInTime)
+struct EngineBodyTests {
+    @Test("A body that is reopened is read from its beginning, also if the engine has taken a part of a piece")
+    func reopened() throws {
+        let url = try #require(URL(string: "http://127.0.0.1/"))
+        var body = OutgoingBody(of: HTTPRequest(.post, url, body: .data(Data("abcdef".utf8))))
+        func read(_ body: inout OutgoingBody, _ count: Int) throws -> String {
+            var bytes = [UInt8](repeating: 0, count: count)
+            let result = try bytes.withUnsafeMutableBytes { try body.read(into: $0) }
+            guard case .bytes(let count) = result else { return "\(result)" }
+            return String(decoding: bytes[..<count], as: UTF8.self)
+        }
+        try body.open {}
+        #expect(try read(&body, 2) == "ab")
+        body.close()
+        try body.open {}
+        #expect(try read(&body, 3) == "abc")
+        #expect(try read(&body, 9) == "def")
+    }
+
+    @Test("A limit that is not positive takes no byte", arguments: [0, -1])
+    func noByte(limit: Int) async throws {
+        let url = try #require(URL(string: "http://127.0.0.1/"))
+        let transfer = Transfer(HTTPRequest(.get, url), delivering: .buffered(limit: limit)) { BytePipe(capacity: 1) }
+        transfer.receiveHead(ResponseHead(status: .ok, headers: []), timing: HTTPResponse.Timing(), stop: {})
+        let isTaken = Data("x".utf8).withUnsafeBytes { transfer.receive($0) } == .taken
+        #expect(!isTaken)
+    }
+}
