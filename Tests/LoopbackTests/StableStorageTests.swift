@@ -48,7 +48,7 @@
             func download(isDurable: Bool) async throws {
                 let stub = StubTransport { _ in .text("film") }
                 let service = NetworkService(
-                    environment: NetworkEnvironment(baseURL: try #require(URL(string: "https://films.example")))
+                    environment: NetworkEnvironment(baseURL: URL(string: "https://films.example"))
                 ) { $0.transport = stub }
                 let target = scratch.file("film")
                 let calls = try await calls {

@@ -196,13 +196,15 @@ struct CacheDirectoryTests {
         #expect(folder.files["new-dead"] == nil && folder.files["new-alive"] != nil)
     }
 
-    @Test("A cache that exceeds its capacity makes room in the background")
+    @Test("A cache that exceeds its capacity makes room in the background while responses are stored")
     func background() async throws {
         let cache = try cache(capacity: 10 * 8_192)
-        for number in 0..<30 { _ = try await send("\(number)", cache) }
-        while cache.count > 10 { await Task.yield() }
-        _ = try await send("last", cache)
-        #expect(try await send("last", cache).source == .cache)
+        var number = 0
+        while number < 30 || cache.count > 10, number < 2_000 {
+            _ = try await send("\(number)", cache)
+            number += 1
+        }
+        #expect(number < 2_000)
     }
 
     @Test("A response larger than an eighth of the capacity is not stored, and the older response is removed")

@@ -177,6 +177,9 @@ struct CacheTests {
         #expect(small.count <= 10)
         #expect(service.cachedResponse(Get(path: "items/0"), as: .string) != nil)
         #expect(service.cachedResponse(Get(path: "items/1"), as: .string) == nil)
+        small.removeAll()
+        for number in 0..<5 { try await service.request(Get(path: "items/\(number)")) }
+        #expect(small.count == 5, "removed responses take no room")
         stub.on(nil, "/v1/big", StubResponse(.ok, headers: [.cacheControl: "max-age=60"], body: Data(count: 3_000)))
         try await service.request(Get(path: "big"))
         #expect(service.cachedResponse(Get(path: "big"), as: .data) == nil)

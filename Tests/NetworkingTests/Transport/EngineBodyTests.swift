@@ -26,7 +26,9 @@ struct EngineBodyTests {
     @Test("A limit that is not positive takes no byte", arguments: [0, -1])
     func noByte(limit: Int) async throws {
         let url = try #require(URL(string: "http://127.0.0.1/"))
-        let transfer = Transfer(HTTPRequest(.get, url), delivering: .buffered(limit: limit)) { BytePipe(capacity: 1) }
+        let transfer = Networking.Transfer(HTTPRequest(.get, url), delivering: .buffered(limit: limit)) {
+            BytePipe(capacity: 1)
+        }
         transfer.receiveHead(ResponseHead(status: .ok, headers: []), timing: HTTPResponse.Timing(), stop: {})
         let isTaken = Data("x".utf8).withUnsafeBytes { transfer.receive($0) } == .taken
         #expect(!isTaken)
