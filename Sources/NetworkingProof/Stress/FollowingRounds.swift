@@ -74,8 +74,8 @@ struct FollowingRounds: Sendable {
         }
         defer { rounds.end() }
         var random = random
-        // The pause before the call ends. It is lengthened when the call has ended first, and shortened when the task has
-        // followed first, so that both happen at nearly the same moment, on any machine.
+        // The pause before the call ends. It is lengthened when the call has ended first, and shortened when the task
+        // has followed first, so that both happen at nearly the same moment, on any machine.
         var pause = 1_000
         for number in 0..<count {
             let (source, call, heard) = (self.call(), self.call(), Heard())

@@ -2,15 +2,15 @@
     import Foundation
     import Testing
 
-    /// A thread whose system calls are recorded by strace while it runs tasks. Only this thread is recorded, so that the
-    /// tests that run at the same time are neither recorded nor slowed down.
+    /// A thread whose system calls are recorded by strace while it runs tasks. Only this thread is recorded, so that
+    /// the tests that run at the same time are neither recorded nor slowed down.
     final class TracedThread: TaskExecutor, @unchecked Sendable {  // because of the condition around every variable
         private let condition = NSCondition()
         private var jobs: [UnownedJob] = []
         private var isOver = false
 
-        /// Runs a closure on the thread, and returns the recorded calls, in their order. Paths stand in the place of file
-        /// descriptors.
+        /// Runs a closure on the thread, and returns the recorded calls, in their order. Paths stand in the place of
+        /// file descriptors.
         static func calls(
             _ names: String, of body: @escaping @Sendable () async throws -> Void
         ) async throws -> [String] {

@@ -33,22 +33,6 @@ extension FileLeaseTests {
         #expect(!FileManager.default.fileExists(atPath: target))
     }
 
-    @Test("A lease file that something removes again and again is an error, not an endless loop")
-    func removedFile() throws {
-        let lease = lease(Disk(), on: clock)
-        let path = path
-        let isOver = Box(false)
-        Thread.detachNewThread {
-            while !isOver.value { unlink(path) }
-        }
-        defer { isOver.change { $0 = true } }
-        for _ in 0..<2_000 {
-            do { try lease.locked { _ in } } catch {
-                #expect((error as? CocoaError)?.filePath == path)
-            }
-        }
-    }
-
     @Test("A lease file that others can access is restricted to its owner; one of another owner is not used")
     func owner() throws {
         let lease = lease(Disk(), on: clock)

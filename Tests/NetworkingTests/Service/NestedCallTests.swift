@@ -85,7 +85,7 @@ struct NestedCallTests {
     }
 
     @Test(
-        "A task that a completed call has left running needs its own permit for its calls, also if that call was nested",
+        "A task that a completed call has left running needs its own permit for its calls, also if it was nested",
         arguments: ["outer", "middle"])
     func afterwards(leaving: String) async throws {
         let limit = ConcurrencyLimit(1)
