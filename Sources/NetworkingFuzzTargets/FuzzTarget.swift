@@ -33,8 +33,9 @@ package struct FuzzTarget: Sendable {
 
     /// All targets.
     package static let all = [
-        responseHeads, bodies, setCookie, dates, mediaTypes, challenges, links, retryAfter, rateLimit, problemDetails,
-        serverSentEvents, jsonLines, har, cacheEntries, partFiles, tokenFiles, leases, removals, endpointPaths,
+        responseHeads, bodies, setCookie, dates, mediaTypes, challenges, links, retryAfter, rateLimit, jsonTexts,
+        problemDetails, serverSentEvents, jsonLines, har, cacheEntries, partFiles, tokenFiles, leases, removals,
+        endpointPaths,
         baseURLs, multipartNames, requestHeads,
     ]
 

@@ -148,9 +148,7 @@ extension HARArchive.PostData {
         guard let recorded = encoding == "base64" ? Data(base64Encoded: text) : Data(text.utf8) else { return false }
         if recorded == body { return true }
         if text.hasPrefix("<"), text.hasSuffix(">"), text.contains(" bytes") { return true }
-        if let left = try? JSONDecoder().decode(JSONValue.self, from: recorded),
-            let right = try? JSONDecoder().decode(JSONValue.self, from: body)
-        {
+        if let left = try? JSONValue(json: recorded), let right = try? JSONValue(json: body) {
             return left.matches(right)
         }
         let recordedType = mimeType.flatMap { MediaType($0) }

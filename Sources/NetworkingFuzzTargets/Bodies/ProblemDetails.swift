@@ -4,7 +4,7 @@ import Networking
 extension FuzzTarget {
     /// The body of an error response. Problem details do not change if they are written as JSON and read again.
     static let problemDetails = FuzzTarget("problem-details") { input in
-        let document = try? JSONDecoder().decode(JSONValue.self, from: Data(input.bytes))
+        let document = input.bytes.count > 64 << 10 ? nil : try? JSONValue(shallowJSON: Data(input.bytes))
         guard let problem = details(in: Data(input.bytes)) else {
             return try require(document?.object == nil, "an object is not read")
         }
@@ -16,31 +16,12 @@ extension FuzzTarget {
         members["detail"] = problem.detail.map { .string($0) }
         members["instance"] = problem.instance.map { .string($0) }
         let data = try JSONEncoder().encode(JSONValue.object(members))
+        guard data.count <= 64 << 10 else { return }
         guard let again = details(in: data) else {
             throw FuzzViolation(rule: "\(String(decoding: data, as: UTF8.self)) is not read again")
         }
-        try require(
-            normalized(again) == normalized(problem),
-            "\(String(decoding: data, as: UTF8.self)) is not read as \(problem)")
+        try require(again == problem, "\(String(decoding: data, as: UTF8.self)) is not read as \(problem)")
         try require((try? problem.extensions(as: JSONValue.self)) != nil, "the extensions cannot be read")
-    }
-
-    /// Returns the problem, in which each double that is equal to an integer is replaced by this integer. For example,
-    /// the double 12345678901234567.5 is rounded to a whole number, and is written as an integer.
-    private static func normalized(_ problem: ProblemDetails) -> ProblemDetails {
-        var problem = problem
-        problem.extensions = problem.extensions.mapValues(normalized)
-        return problem
-    }
-
-    private static func normalized(_ value: JSONValue) -> JSONValue {
-        switch value {
-        case .double(let number):
-            Int64(exactly: number).map { .int($0) } ?? UInt64(exactly: number).map { .uint($0) } ?? value
-        case .array(let values): .array(values.map(normalized))
-        case .object(let members): .object(members.mapValues(normalized))
-        default: value
-        }
     }
 
     /// Checks that the problem has all members of the document.

@@ -19,7 +19,8 @@ struct FuzzFolder: Sendable {
     /// Removes all files in the folder, and creates it if necessary.
     func empty() throws {
         if FileManager.default.fileExists(atPath: url.path) { try FileManager.default.removeItem(at: url) }
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
     /// The URLs of all files and folders below this folder.

@@ -129,7 +129,7 @@ struct JSONLines<Element: Decodable & Sendable>: AsyncIteratorProtocol {
         while let line = try await lines.next() {
             number += 1
             guard !line.utf8.allSatisfy({ HTTPGrammar.isBlank($0) }) else { continue }
-            do { return try decoder.decode(Element.self, from: Data(line.utf8)) } catch {
+            do { return try decoder.read(Element.self, from: Data(line.utf8)) } catch {
                 let fault = UndecodableBody.describe(error, reading: Element.self)
                 throw NetworkError(.undecodableBody, reason: "line \(number): \(fault)", underlying: error)
             }

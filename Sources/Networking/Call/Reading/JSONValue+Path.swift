@@ -44,10 +44,14 @@ extension JSONValue {
 extension JSONDecoder {
     private static let path = CodingUserInfoKey(rawValue: "networking.path")
 
-    /// Decodes the value at a path, or the whole JSON if the path is nil. The JSON text is parsed once.
-    func decode<Value: Decodable>(_ type: Value.Type, from data: Data, at path: JSONValue.Path?) throws -> Value {
-        guard let path else { return try decode(type, from: data) }
-        return try at(path).decode(Located<Value>.self, from: data).value
+    /// Reads the value at a path, or the whole JSON if the path is nil. The JSON text is parsed once.
+    func read<Value: Decodable>(_ type: Value.Type, from data: Data, at path: JSONValue.Path? = nil) throws -> Value {
+        if let path { return try at(path).decode(Located<Value>.self, from: data).value }
+        // Foundation's decoder needs far more time for a value of any kind.
+        if !allowsJSON5, let untyped = type as? any UntypedJSON.Type {
+            if let value = try untyped.value(of: JSONValue(json: data)) as? Value { return value }
+        }
+        return try decode(type, from: data)
     }
 
     /// Returns a decoder with the same settings that reads the value at a path.
@@ -91,5 +95,29 @@ extension JSONDecoder {
             .keyNotFound(
                 key, DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "there is no value"))
         }
+    }
+}
+
+/// A type that consists of values of any kind.
+private protocol UntypedJSON {
+    /// Returns nil if the JSON is of another kind.
+    static func value(of json: JSONValue) -> Self?
+}
+
+extension JSONValue: UntypedJSON {
+    fileprivate static func value(of json: JSONValue) -> JSONValue? { json }
+}
+
+extension Array: UntypedJSON where Element == JSONValue {
+    fileprivate static func value(of json: JSONValue) -> [JSONValue]? { json.array }
+}
+
+extension Dictionary: UntypedJSON where Key == String, Value == JSONValue {
+    fileprivate static func value(of json: JSONValue) -> [String: JSONValue]? { json.object }
+}
+
+extension Optional: UntypedJSON where Wrapped: UntypedJSON {
+    fileprivate static func value(of json: JSONValue) -> Wrapped?? {
+        json == .null ? .some(nil) : Wrapped.value(of: json)
     }
 }

@@ -29,26 +29,31 @@ public struct ProblemDetails: Hashable, Sendable {
 extension ProblemDetails: Decodable {
     /// Reads any JSON object.
     public init(from decoder: any Decoder) throws {
-        guard case .object(var members) = try JSONValue(from: decoder) else {
+        guard case .object(let members) = try JSONValue(from: decoder) else {
             throw DecodingError.typeMismatch(
                 [String: JSONValue].self,
                 DecodingError.Context(codingPath: decoder.codingPath, debugDescription: "expected a JSON object"))
         }
-        self.init(
-            type: members.removeValue(forKey: "type")?.string ?? "about:blank",
-            title: members.removeValue(forKey: "title")?.string,
-            status: members.removeValue(forKey: "status")?.int.map { HTTPStatus($0) },
-            detail: members.removeValue(forKey: "detail")?.string,
-            instance: members.removeValue(forKey: "instance")?.string)
+        self.init(members)
+    }
+
+    fileprivate init(_ members: [String: JSONValue]) {
         extensions = members
+        type = extensions.removeValue(forKey: "type")?.string ?? type
+        title = extensions.removeValue(forKey: "title")?.string
+        status = extensions.removeValue(forKey: "status")?.int.map { HTTPStatus($0) }
+        detail = extensions.removeValue(forKey: "detail")?.string
+        instance = extensions.removeValue(forKey: "instance")?.string
     }
 }
 
 extension HTTPResponse {
-    /// The problem details in the body; nil if the media type is not `application/problem+json`, or if the body cannot
-    /// be read as problem details.
+    /// The problem details in the body; nil if the media type is not `application/problem+json`, if the body is longer
+    /// than 64 KiB, or if the body cannot be read as problem details. Arrays and objects may be nested 64 times.
     public var problem: ProblemDetails? {
-        guard headers.contentType?.withoutParameters == .problemJSON else { return nil }
-        return try? JSONDecoder().decode(ProblemDetails.self, from: data)
+        guard headers.contentType?.withoutParameters == .problemJSON, data.count <= 64 << 10,
+            case .object(let members) = try? JSONValue(shallowJSON: data)
+        else { return nil }
+        return ProblemDetails(members)
     }
 }

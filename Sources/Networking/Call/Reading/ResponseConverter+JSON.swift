@@ -8,7 +8,7 @@ extension ResponseConverter where Value: Decodable {
     ///   - type: The type to read. It can be omitted if it is known from the context.
     ///   - decoder: The JSON decoder. Default: the decoder of the call.
     public static func json(_ type: Value.Type = Value.self, decoder: JSONDecoder? = nil) -> ResponseConverter {
-        ResponseConverter(readingPaths: { try (decoder ?? $1).decode(type, from: $0.nonEmpty(), at: $2) })
+        ResponseConverter(readingPaths: { try (decoder ?? $1).read(type, from: $0.nonEmpty(), at: $2) })
             .defaultHeaders(.json)
     }
 }
@@ -115,7 +115,7 @@ extension HTTPResponse {
     }
 
     fileprivate func json() throws -> JSONValue {
-        try JSONDecoder().decode(JSONValue.self, from: nonEmpty())
+        try JSONValue(json: nonEmpty())
     }
 }
 
@@ -130,14 +130,14 @@ extension ResponseConverter where Value: Decodable {
         return ResponseConverter(readingPaths: { response, shared, path in
             let decoder = decoder ?? shared
             guard let path else { return try response.read(Value.self, decoder) }
-            return try decoder.decode(Value.self, from: response.nonEmpty(), at: path)
+            return try decoder.read(Value.self, from: response.nonEmpty(), at: path)
         })
     }
 }
 
 extension HTTPResponse {
     fileprivate func read<Value: Decodable>(_ type: Value.Type, _ decoder: JSONDecoder) throws -> Value {
-        guard let type = type as? any SelfReading.Type else { return try decoder.decode(Value.self, from: nonEmpty()) }
+        guard let type = type as? any SelfReading.Type else { return try decoder.read(Value.self, from: nonEmpty()) }
         guard let value = try type.read(self, decoder) as? Value else {
             throw UndecodableBody("the body is not a \(Value.self)")
         }
@@ -173,6 +173,6 @@ extension Optional: SelfReading where Wrapped: Decodable {
         guard !response.data.isEmpty else { return nil }
         // If the wrapped type is decoded from JSON, `null` is nil, too.
         return Wrapped.self is any SelfReading.Type
-            ? try response.read(Wrapped.self, decoder) : try decoder.decode(Wrapped?.self, from: response.data)
+            ? try response.read(Wrapped.self, decoder) : try decoder.read(Wrapped?.self, from: response.data)
     }
 }

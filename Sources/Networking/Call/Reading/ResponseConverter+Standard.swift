@@ -22,7 +22,7 @@ extension ResponseConverter where Value == String {
     public static var string: ResponseConverter {
         ResponseConverter(readingPaths: { response, decoder, path in
             guard let path else { return try response.text() }
-            return try decoder.decode(String.self, from: response.nonEmpty(), at: path)
+            return try decoder.read(String.self, from: response.nonEmpty(), at: path)
         })
     }
 

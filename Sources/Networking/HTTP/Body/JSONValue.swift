@@ -1,4 +1,4 @@
-import Foundation
+public import Foundation
 
 /// Any JSON value. Use it to send, receive or inspect JSON for which the app has no type.
 ///
@@ -16,8 +16,10 @@ public enum JSONValue: Hashable, Sendable {
     case int(Int64)
     /// A larger integer that fits into a `UInt64`.
     case uint(UInt64)
-    /// Any other number.
+    /// Any other number that a `Double` keeps as it is written.
     case double(Double)
+    /// A number with more digits than a `Double` keeps, such as 12345678901234567.89. At most 38 digits are kept.
+    case decimal(Decimal)
     /// A string.
     case string(String)
     /// Values in their order.
@@ -34,12 +36,23 @@ extension JSONValue {
     public var bool: Bool? { if case .bool(let value) = self { value } else { nil } }
     /// The number, if it is an integer that fits into an `Int` (32 bits on some watches).
     public var int: Int? { if case .int(let value) = self { Int(exactly: value) } else { nil } }
-    /// The number as a `Double`. A large integer is rounded to the nearest `Double`.
+    /// The number as a `Double`. A large integer, and a number with many digits, is rounded to the nearest `Double`.
     public var double: Double? {
         switch self {
         case .int(let value): Double(value)
         case .uint(let value): Double(value)
         case .double(let value): value
+        case .decimal(let value): NSDecimalNumber(decimal: value).doubleValue
+        default: nil
+        }
+    }
+    /// The number with its decimal digits, for example a price; nil if it is outside the range of `Decimal`.
+    public var decimal: Decimal? {
+        switch self {
+        case .int(let value): Decimal(value)
+        case .uint(let value): Decimal(value)
+        case .double(let value): Decimal(string: "\(value)").flatMap { $0.isNaN ? nil : $0 }
+        case .decimal(let value): value
         default: nil
         }
     }
@@ -74,8 +87,8 @@ extension JSONValue: Codable {
         if container.decodeNil() { return .null }
         if let value = try? container.decode(String.self) { return .string(value) }
         if let value = try? container.decode(Bool.self) { return .bool(value) }
-        if let value = try? container.decode(Int64.self) { return .int(value) }
-        if let value = try? container.decode(UInt64.self) { return .uint(value) }
+        // Foundation decodes a decimal number with the digits of the text, if they fit.
+        if let value = try? container.decode(Decimal.self), !value.isNaN { return try JSONValue(number: "\(value)") }
         return .double(try container.decode(Double.self))
     }
 
@@ -88,6 +101,7 @@ extension JSONValue: Codable {
         case .int(let value): try container.encode(value)
         case .uint(let value): try container.encode(value)
         case .double(let value): try container.encode(value)
+        case .decimal(let value): try container.encode(value)
         case .string(let value): try container.encode(value)
         case .array(let values): try container.encode(values)
         // Written as a dictionary, because Foundation does not convert the keys of dictionaries.
@@ -115,92 +129,6 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
     }
 }
 
-extension JSONValue {
-    /// Creates a JSON value from a Swift value: a string, a number, a Boolean, a URL (as a string), nil, or an array or
-    /// dictionary of these.
-    ///
-    /// - Throws: `EncodingError` with the path of the value that cannot be encoded as JSON.
-    public init(_ value: Any) throws {
-        try self.init(value, at: [])
-    }
-
-    private init(_ value: Any, at path: [any CodingKey]) throws {
-        // This check comes first: on Apple platforms, an `NSNumber` can be cast to both `Bool` and a number type,
-        // because Foundation bridges it.
-        if type(of: value) is NSNumber.Type, let number = value as? NSNumber {
-            self = try JSONValue(number, at: path)
-            return
-        }
-        switch value {
-        case let value as JSONValue: self = value
-        case let value as String: self = .string(value)
-        case let value as Bool: self = .bool(value)
-        case let value as any BinaryInteger: self = JSONValue(integer: value)
-        case let value as any BinaryFloatingPoint: self = try JSONValue(number: Double(value), at: path)
-        case let value as URL: self = .string(value.absoluteString)
-        case let value as [String: Any]:
-            self = .object(
-                try value.reduce(into: [:]) {
-                    $0[$1.key] = try JSONValue($1.value, at: path + [PathKey(stringValue: $1.key)])
-                })
-        case let values as [Any]:
-            self = .array(try values.enumerated().map { try JSONValue($1, at: path + [PathKey(intValue: $0)]) })
-        case is NSNull: self = .null
-        default: self = try JSONValue(optional: value, at: path)
-        }
-    }
-
-    private init(_ number: NSNumber, at path: [any CodingKey]) throws {
-        if number.isTruthValue {
-            self = .bool(number.boolValue)
-            return
-        }
-        switch String(cString: number.objCType) {
-        case "d", "f": self = try JSONValue(number: number.doubleValue, at: path)
-        case "Q": self = JSONValue(integer: number.uint64Value)
-        default: self = .int(number.int64Value)
-        }
-    }
-
-    /// Creates an integer. An integer that does not fit into 64 bits becomes the nearest ``double(_:)``.
-    init(integer value: some BinaryInteger) {
-        self =
-            Int64(exactly: value).map { .int($0) } ?? UInt64(exactly: value).map { .uint($0) } ?? .double(Double(value))
-    }
-
-    private init(number: Double, at path: [any CodingKey]) throws {
-        guard number.isFinite else { throw JSONValue.fault(number, at: path) }
-        self = .double(number)
-    }
-
-    private init(optional value: Any, at path: [any CodingKey]) throws {
-        let mirror = Mirror(reflecting: value)
-        guard mirror.displayStyle == .optional else { throw JSONValue.fault(value, at: path) }
-        self = try mirror.children.first.map { try JSONValue($0.value, at: path) } ?? .null
-    }
-
-    private static func fault(_ value: Any, at path: [any CodingKey]) -> EncodingError {
-        .invalidValue(value, EncodingError.Context(codingPath: path, debugDescription: "it cannot be encoded as JSON"))
-    }
-
-    /// The value in Swift's own types: `String`, `Bool`, `Int` (`Int64` or `UInt64` if the number does not fit into an
-    /// `Int`), `Double`, and arrays and dictionaries of these. Null members of objects are omitted. A null that is the
-    /// whole value or an element of an array is returned as `JSONValue.null`, because omitting an element would change
-    /// the indexes of the elements after it.
-    var untyped: any Sendable {
-        switch self {
-        case .null: JSONValue.null
-        case .bool(let value): value
-        case .int(let value): Int(exactly: value).map { $0 as any Sendable } ?? value
-        case .uint(let value): value
-        case .double(let value): value
-        case .string(let value): value
-        case .array(let values): values.map(\.untyped)
-        case .object(let members): members.filter { $0.value != .null }.mapValues(\.untyped)
-        }
-    }
-}
-
 /// The name of a member or the index of an element, in the path of a value.
 struct PathKey: CodingKey {
     let stringValue: String
@@ -209,15 +137,3 @@ struct PathKey: CodingKey {
     init(stringValue: String) { (self.stringValue, intValue) = (stringValue, nil) }
     init(intValue: Int) { (stringValue, self.intValue) = ("\(intValue)", intValue) }
 }
-
-#if !canImport(Darwin)
-    import Foundation
-
-    extension NSNumber {
-        /// Whether the number is a Boolean. Foundation on Linux cannot distinguish a Boolean from an `Int8` of 0 or 1.
-        var isTruthValue: Bool {
-            let type = String(cString: objCType)
-            return type == "B" || type == "c" && (0...1).contains(intValue)
-        }
-    }
-#endif

@@ -126,7 +126,7 @@ extension Redaction {
         }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard type?.isJSON != false, let value = try? JSONDecoder().decode(JSONValue.self, from: body),
+        guard type?.isJSON != false, let value = try? JSONValue(shallowJSON: body),
             let shown = try? encoder.encode(value.redacted(but: fields, isShown: false))
         else { return nil }
         return String(decoding: shown, as: UTF8.self)
