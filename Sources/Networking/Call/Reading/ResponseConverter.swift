@@ -150,11 +150,14 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     /// - Throws: The closure's error if it is a ``NetworkError``; otherwise a ``NetworkError`` of kind
     ///   ``NetworkError/Kind/undecodableBody`` with the closure's error as its underlying error.
     public func convert(_ response: HTTPResponse, decoder: JSONDecoder = JSONDecoder()) async throws -> Value {
-        if let value = try convertNow(response, decoder) { return value }
-        guard case .streamed(let read) = reading else { throw NetworkError(.unknown) }
-        do { return try await read(response, try response.content.stream, decoder) } catch {
-            throw explained(error, response)
-        }
+        do {
+            switch reading {
+            case .buffered(let read, _):
+                guard response.data.count > LargeBody.size else { return try read(response, decoder, nil) }
+                return try await LargeBody.read { try read(response, decoder, nil) }
+            case .streamed(let read): return try await read(response, try response.content.stream, decoder)
+            }
+        } catch { throw explained(error, response) }
     }
 
     /// Reads a response that is in memory, without waiting; nil for a converter that reads a stream.
