@@ -24,8 +24,7 @@ struct MultipartBodyTests {
         let stub = StubTransport { _ in .status(.ok) }
         try await NetworkService(environment: Fixture.environment) { $0.transport = stub }.request(endpoint)
         let request = stub.requests[0]
-        let spooled = try await SpooledBody(request.body, inMemory: 1 << 20, idle: .seconds(1))
-        guard case .data(let body) = spooled else { throw NetworkError(.unknown, reason: "the form is in a file") }
+        let body = try await request.body.spooled(inMemory: 1 << 20, idle: .seconds(1))
         #expect(request.body.length == body.count)
         return (request.method, request.allHeaders[.contentType] ?? "", String(decoding: body, as: UTF8.self))
     }

@@ -112,9 +112,8 @@ struct PrecedenceTests {
         let bodies = stub.requests.map { $0.body.data.map { String(decoding: $0, as: UTF8.self) } }
         #expect(
             bodies.prefix(4) == [#"{"the_name":1}"#, "{\n  \"theName\" : 1\n}", #"{"theName":1}"#, #"{"theName":1}"#])
-        let form = try await SpooledBody(stub.requests[4].body, inMemory: 1 << 20, idle: .seconds(1))
-        guard case .data(let data) = form else { throw UserError.cloudy }
-        #expect(String(decoding: data, as: UTF8.self).contains("the_name"))
+        let form = try await stub.requests[4].body.spooled(inMemory: 1 << 20, idle: .seconds(1))
+        #expect(String(decoding: form, as: UTF8.self).contains("the_name"))
     }
 
     @Test("An endpoint's authorization takes precedence over the service's authorization, which is none by default")

@@ -1,12 +1,13 @@
 import Foundation
 
-/// A new folder, which is removed with its content when the last reference is released.
+/// A new folder that only this user can access. It is removed with its content when the last reference is released.
 final class TemporaryFolder: Sendable {
     let url: URL
 
     init() throws {
         url = FileManager.default.temporaryDirectory.appendingPathComponent("networking-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
     }
 
     deinit {

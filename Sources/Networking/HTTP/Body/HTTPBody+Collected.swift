@@ -112,19 +112,17 @@ extension HTTPBody {
         return "\(part) cannot be encoded: \(place) is \(fault)"
     }
 
-    /// Returns the size of a file in bytes.
+    /// Returns the size of a file in bytes. A symbolic link is followed.
     static func fileLength(_ url: URL) throws -> Int {
         guard url.isFileURL else {
             throw NetworkError.bodyUnreadable("expected a file URL, found \(url.withoutSecrets)")
         }
-        let attributes: [FileAttributeKey: Any]
-        do { attributes = try FileManager.default.attributesOfItem(atPath: url.path) } catch {
-            throw unreadable(url, error)
+        var status = stat()
+        guard stat(url.path, &status) == 0, access(url.path, R_OK) == 0 else {
+            throw unreadable(url, FileLock.fault(url.path, reading: true))
         }
-        guard attributes[.type] as? FileAttributeType == .typeRegular, let size = attributes[.size] as? NSNumber,
-            FileManager.default.isReadableFile(atPath: url.path)
-        else { throw unreadable(url, nil) }
-        return size.intValue
+        guard status.st_mode & S_IFMT == S_IFREG else { throw unreadable(url, nil) }
+        return Int(status.st_size)
     }
 
     static func unreadable(_ url: URL, _ error: (any Error)?) -> NetworkError {

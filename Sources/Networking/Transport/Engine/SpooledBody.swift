@@ -1,83 +1,74 @@
 import Foundation
 
-/// A request's body that was read to its end, for an engine that cannot read it piece by piece. A short body is in
-/// memory. A long body is in a temporary file.
-enum SpooledBody: Sendable {
-    case data(Data)
-    case file(TemporaryFile)
-
-    /// The bytes of the body. A file is mapped into memory, because Foundation's own way of sending files is not
-    /// reliable on Linux (row L42 of <doc:URLSessionOnLinux>).
-    var bytes: Data {
-        get throws {
-            switch self {
-            case .data(let data): data
-            case .file(let file): try Data(contentsOf: file.url, options: .alwaysMapped)
-            }
-        }
-    }
-
-    /// Reads a body to its end. A body that is already in memory is used as it is.
+extension HTTPBody {
+    /// Reads the body to its end, for an engine that cannot read it piece by piece. A body that is already in memory is
+    /// returned as it is. A long body goes into a temporary file without a name, which is mapped into memory, because
+    /// Foundation's own way of sending files is not reliable on Linux (row L42 of <doc:URLSessionOnLinux>).
     ///
     /// - Parameters:
-    ///   - body: The body.
-    ///   - limit: The largest number of bytes to hold in memory. A longer body goes into a temporary file.
+    ///   - limit: The largest number of bytes to hold in memory.
     ///   - idle: The longest time without new bytes. After that, the error is of kind
     ///     ``NetworkError/Kind/idleTimedOut``.
-    init(_ body: HTTPBody, inMemory limit: Int, idle: Duration) async throws {
-        if let data = body.data {
-            self = .data(data)
-            return
-        }
-        let reader = try body.open()
+    func spooled(inMemory limit: Int, idle: Duration) async throws -> Data {
+        if let data { return data }
+        let reader = try open()
         defer { reader.close() }
         var collected = Data()
-        var file: TemporaryFile?
+        var file: UnnamedFile?
         var buffer = [UInt8](repeating: 0, count: 65_536)
         var bytesRead = 0
         while let count = try await reader.next(into: &buffer, idle: idle) {
             bytesRead += count
-            if let length = body.length, bytesRead > length { throw NetworkError.bodyTooLong(length) }
+            if let length, bytesRead > length { throw NetworkError.bodyTooLong(length) }
             collected.append(contentsOf: buffer[..<count])
             guard collected.count > limit || file != nil else { continue }
-            file = try file ?? TemporaryFile()
+            file = try file ?? UnnamedFile()
             try file?.append(collected)
             collected = Data()
         }
-        if let length = body.length, bytesRead < length { throw NetworkError.bodyTooShort(bytesRead, of: length) }
-        self = file.map { .file($0) } ?? .data(collected)
+        if let length, bytesRead < length { throw NetworkError.bodyTooShort(bytesRead, of: length) }
+        return try file?.mapped() ?? collected
     }
 }
 
-/// A temporary file that is deleted when its last reference is released.
-final class TemporaryFile: Sendable {
-    let url: URL
-    private let handle: FileHandle
+/// A temporary file that has no name, so that nobody else can open it, and that nothing is left of it if the process is
+/// killed.
+private final class UnnamedFile {
+    private let descriptor: Int32
+    private var count = 0
 
     init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("networking-\(UUID().uuidString).body")
-        do {
-            try Data().write(to: url, options: .withoutOverwriting)
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: url.path)
-            handle = try FileHandle(forWritingTo: url)
-        } catch {
+        let path = NSTemporaryDirectory() + "/networking-\(UUID().uuidString).body"
+        descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
             throw NetworkError(
                 .bodyUnreadable,
                 reason: "the request's body does not fit into memory, and no temporary file can be written",
-                underlying: error)
+                underlying: FileLock.fault(path))
         }
+        unlink(path)
     }
 
-    deinit {
-        try? handle.close()
-        try? FileManager.default.removeItem(at: url)
-    }
+    deinit { close(descriptor) }
 
     func append(_ data: Data) throws {
-        do { try handle.write(contentsOf: data) } catch {
-            throw NetworkError(
-                .bodyUnreadable, reason: "the request's body cannot be saved to a temporary file", underlying: error)
+        guard Int64(count + data.count) <= FileSizeLimit.current, writeFile(descriptor, data, at: Int64(count)) else {
+            throw fault("the request's body cannot be saved to a temporary file")
         }
+        count += data.count
+    }
+
+    /// Returns the bytes of the file, mapped into memory. The mapping exists as long as the bytes.
+    func mapped() throws -> Data {
+        guard let bytes = mmap(nil, count, PROT_READ, MAP_PRIVATE, descriptor, 0), bytes != MAP_FAILED else {
+            throw fault("the temporary file of the request's body cannot be read")
+        }
+        return Data(bytesNoCopy: bytes, count: count, deallocator: .unmap)
+    }
+
+    private func fault(_ reason: String) -> NetworkError {
+        NetworkError(
+            .bodyUnreadable, reason: reason, underlying: FileLock.fault(NSTemporaryDirectory()))
     }
 }
 

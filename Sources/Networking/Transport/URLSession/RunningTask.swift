@@ -8,8 +8,6 @@ import Foundation
 final class RunningTask: @unchecked Sendable {  // because of the lock; only the queue uses the backlog
     let transfer: Transfer
     let upload: SessionUpload
-    /// The upload's temporary file, which exists until the task has ended.
-    private let spooled: SpooledBody?
     let queue: DispatchQueue
     let start = ContinuousClock.now
     let lock = NSLock()
@@ -28,13 +26,11 @@ final class RunningTask: @unchecked Sendable {  // because of the lock; only the
     var backlog: ResponseBacklog
 
     init(
-        _ request: HTTPRequest, sending upload: SessionUpload, of spooled: SpooledBody?,
-        delivering delivery: BodyDelivery, limits: URLSessionTransport.Limits, on platform: SessionPlatform,
-        queue: DispatchQueue
+        _ request: HTTPRequest, sending upload: SessionUpload, delivering delivery: BodyDelivery,
+        limits: URLSessionTransport.Limits, on platform: SessionPlatform, queue: DispatchQueue
     ) {
         self.queue = queue
         self.upload = upload
-        self.spooled = spooled
         activity = SessionActivity(
             idle: request.timeouts.effectiveIdle, connecting: platform.connectingLimit(request.timeouts))
         let buffers = platform.buffers(limits)

@@ -71,9 +71,4 @@ enum SessionUpload: Sendable {
             self = .stream
         }
     }
-
-    /// Creates the only form that is reliable on Linux (rows L17, L27 and L42 of <doc:URLSessionOnLinux>).
-    init(_ body: SpooledBody) throws {
-        self = .data(try body.bytes)
-    }
 }

@@ -134,13 +134,13 @@ public final class URLSessionTransport: Transport {
         do {
             try request.validate()
             var message = try message(for: request)
-            let (upload, spooled) = try await upload(for: request)
+            let upload = try await upload(for: request)
             if case .data(let bytes) = upload, !bytes.isEmpty { message.httpBody = bytes }
             if case .stream = upload, let length = request.body.length {
                 message.setValue("\(length)", forHTTPHeaderField: "Content-Length")
             }
             let running = RunningTask(
-                request, sending: upload, of: spooled, delivering: delivery, limits: limits, on: .current, queue: queue)
+                request, sending: upload, delivering: delivery, limits: limits, on: .current, queue: queue)
             request.parts.transfer?.report(.sent(request))
             try start(running, message)
             do {
@@ -155,11 +155,12 @@ public final class URLSessionTransport: Transport {
     }
 
     /// Returns the body in the form that the session requires.
-    private func upload(for request: HTTPRequest) async throws -> (SessionUpload, SpooledBody?) {
-        guard !SessionPlatform.current.streamsUploads else { return (SessionUpload(streaming: request.body), nil) }
-        let spooled = try await SpooledBody(
-            request.body, inMemory: limits.requestBodyBytes, idle: request.timeouts.effectiveIdle)
-        return (try SessionUpload(spooled), spooled)
+    private func upload(for request: HTTPRequest) async throws -> SessionUpload {
+        guard !SessionPlatform.current.streamsUploads else { return SessionUpload(streaming: request.body) }
+        // Bytes are the only form that is reliable on Linux (rows L17, L27 and L42 of <doc:URLSessionOnLinux>).
+        return .data(
+            try await request.body.spooled(
+                inMemory: limits.requestBodyBytes, idle: request.timeouts.effectiveIdle))
     }
 
     private func start(_ running: RunningTask, _ message: URLRequest) throws {

@@ -18,6 +18,8 @@ final class CacheDirectory: Sendable {
     let pending = Locked<[UInt64: UInt64]>([:])
 
     /// Uses a directory. Creates the directory if it does not exist. Only its owner can read it.
+    ///
+    /// - Throws: ``NetworkError/Kind/fileNotWritable`` if others can read an existing directory.
     init(_ url: URL, capacity: Int, heuristicFreshness: Double) throws {
         guard url.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme, userInfo: [NSURLErrorKey: url]) }
         path = url.path
@@ -26,9 +28,28 @@ final class CacheDirectory: Sendable {
         lock = FileLock(path: path + "/removals")
         try FileManager.default.createDirectory(
             at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        // Only the owner of an existing directory can change its permissions.
-        chmod(path, 0o700)
+        try CacheDirectory.checkOwner(of: path)
         try lock.locked { _ in }
+    }
+
+    /// Checks that a directory belongs to this user, and that nobody else can read it. It is not changed, because it
+    /// may have another purpose.
+    private static func checkOwner(of path: String) throws {
+        var (link, status) = (stat(), stat())
+        guard lstat(path, &link) == 0, stat(path, &status) == 0 else { throw FileLock.fault(path) }
+        // A link of another user could lead to any directory of this user.
+        let owner = [geteuid(), 0].contains(link.st_uid) ? status.st_uid : link.st_uid
+        guard owner == geteuid() else {
+            throw NetworkError(
+                .fileNotWritable,
+                reason: "the directory \(path): expected one of the user \(geteuid()), found one of the user \(owner)")
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            let mode = String(status.st_mode & 0o777, radix: 8)
+            throw NetworkError(
+                .fileNotWritable,
+                reason: "the directory \(path): expected the permissions 700, found \(mode), so others can use it")
+        }
     }
 
     /// The largest size of a file.
