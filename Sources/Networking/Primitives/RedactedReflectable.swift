@@ -17,15 +17,40 @@ extension RedactedReflectable {
     var reflectedMembers: KeyValuePairs<String, Any> { ["description": redactedDescription] }
 }
 
+extension Unicode.Scalar {
+    /// Whether the scalar is a control character or a line separator.
+    var isControl: Bool {
+        switch value {
+        case 0..<0x20, 0x7F...0x9F, 0x2028, 0x2029: true
+        default: false
+        }
+    }
+
+    /// Whether the scalar changes the direction of the text after it, so that a text can pretend to be another one.
+    fileprivate var changesDirection: Bool {
+        switch value {
+        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}
+
 extension String {
-    /// The text with its control characters and line separators escaped (`\n`), so that it is one line of a log.
-    var onOneLine: String {
+    /// The text with its control characters, line separators and changes of direction escaped (`\n`), so that it is one
+    /// line of a log, and cannot control a terminal.
+    package var onOneLine: String { escapingControls { $0.escaped(asASCII: true) } }
+
+    /// The text with its control characters, line separators and changes of direction replaced.
+    func escapingControls(_ escape: (Unicode.Scalar) -> String) -> String {
         guard !utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return self }
-        return unicodeScalars.map { scalar in
-            switch scalar.value {
-            case 0..<0x20, 0x7F...0x9F, 0x2028, 0x2029: scalar.escaped(asASCII: true)
-            default: String(scalar)
+        var text = ""
+        for scalar in unicodeScalars {
+            if scalar.isControl || scalar.changesDirection {
+                text += escape(scalar)
+            } else {
+                text.unicodeScalars.append(scalar)
             }
-        }.joined()
+        }
+        return text
     }
 }

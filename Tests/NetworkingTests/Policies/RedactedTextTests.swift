@@ -67,7 +67,8 @@ struct RedactedTextTests {
                     "error GET api.example.com/v1/open: 404 Not Found in 0 s (not retried: the policy does not cover this failure), thrown as GeneralRequestError"
                 ])
         let debug = await lines(.debug, .status(.serviceUnavailable), .text("there"))
-        #expect(debug.contains { $0.hasPrefix("debug -> GET https://api.example.com/v1/open\n    User-Agent: ") })
+        #expect(debug.contains("debug -> GET https://api.example.com/v1/open"))
+        #expect(debug.contains { $0.hasPrefix("debug     User-Agent: ") })
         #expect(debug.contains { $0.hasPrefix("debug attempt 1: 503 Service Unavailable") })
         #expect(debug.contains { $0.hasPrefix("debug <- 200 OK") })
         #expect(debug.last == "info GET api.example.com/v1/open: 200 OK in 0 s, 2 attempts")

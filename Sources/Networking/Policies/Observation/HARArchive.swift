@@ -24,11 +24,15 @@ public struct HARArchive: Codable, Sendable, Hashable {
         self = try JSONDecoder().decode(HARArchive.self, from: data)
     }
 
-    /// Returns the archive as the content of a `.har` file. The JSON members are sorted by name.
+    /// Returns the archive as the content of a `.har` file. The JSON members are sorted by name. Control characters and
+    /// characters that change the direction of text are escaped.
     public func encoded() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        return try encoder.encode(self)
+        // The encoder escapes only the control characters that JSON does not allow.
+        let lines = String(decoding: try encoder.encode(self), as: UTF8.self).split(separator: "\n")
+        let escaped = lines.map { String($0).escapingControls { String(format: "\\u%04x", $0.value) } }
+        return Data(escaped.joined(separator: "\n").utf8)
     }
 
     // In the types below, a member that browsers omit is optional.

@@ -21,7 +21,8 @@ public struct LogObserver: RequestObserver {
         case error
     }
 
-    /// One line of a log.
+    /// One line of a log. Control characters, line separators and characters that change the direction of text are
+    /// escaped, because a server can choose them.
     public struct Line: Sendable, CustomStringConvertible {
         /// The importance of the line.
         public let level: Level
@@ -33,6 +34,12 @@ public struct LogObserver: RequestObserver {
         /// The level, the beginning of the call's id, and the message:
         /// `info 3f2a91c0 GET api.example.com/users/7: 200 OK in 0.1 s`.
         public var description: String { "\(level) \(call.id.uuidString.prefix(8).lowercased()) \(message)" }
+
+        fileprivate init(_ level: Level, _ message: String, of call: RequestEvent.Call) {
+            self.level = level
+            self.message = message.onOneLine
+            self.call = call
+        }
     }
 
     private let level: Level
@@ -58,11 +65,12 @@ public struct LogObserver: RequestObserver {
         self.write = write
     }
 
-    /// Writes a line if the level of the event is high enough.
+    /// Writes the lines of an event if its level is high enough: one line, and at level debug one more for each header
+    /// field and for the body.
     public func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
         let level = LogObserver.level(of: event)
-        guard level >= self.level, let message = message(for: event, of: call) else { return }
-        write(Line(level: level, message: message, call: call))
+        guard level >= self.level else { return }
+        for message in messages(for: event, of: call) { write(Line(level, message, of: call)) }
     }
 
     private static func level(of event: RequestEvent) -> Level {
@@ -73,16 +81,19 @@ public struct LogObserver: RequestObserver {
         }
     }
 
-    private func message(for event: RequestEvent, of call: RequestEvent.Call) -> String? {
+    private func messages(for event: RequestEvent, of call: RequestEvent.Call) -> [String] {
         switch event {
-        case .started, .permitAcquired, .attemptStarted, .progress: nil
-        case .waiting(let wait): "\(call.endpoint.method) \(call.endpoint.urlTemplate): \(describe(wait))"
-        case .adapted(let request): "-> \(text(of: request))"
-        case .sent(let request): "sent \(request)"
-        case .redirected(let response, let request): "\(response.status) leads to \(redaction.text(of: request.url))"
-        case .head(let status, let headers): "<- \(status)\(text(of: headers))"
-        case .attemptEnded(let attempt): text(of: attempt)
-        case .finished(let report): text(of: report)
+        case .started, .permitAcquired, .attemptStarted, .progress: []
+        case .waiting(let wait): ["\(call.endpoint.method) \(call.endpoint.urlTemplate): \(describe(wait))"]
+        case .adapted(let request):
+            ["-> \(request.method) \(redaction.text(of: request.url))"] + texts(of: request.allHeaders)
+                + text(of: request.body.data, request.allHeaders.contentType)
+        case .sent(let request): ["sent \(request)"]
+        case .redirected(let response, let request): ["\(response.status) leads to \(redaction.text(of: request.url))"]
+        case .head(let status, let headers): ["<- \(status)"] + texts(of: headers)
+        case .attemptEnded(let attempt):
+            ["attempt \(attempt)"] + text(of: attempt.response?.data, attempt.response?.headers.contentType)
+        case .finished(let report): [text(of: report)]
         }
     }
 
@@ -95,21 +106,14 @@ public struct LogObserver: RequestObserver {
         }
     }
 
-    private func text(of request: HTTPRequest) -> String {
-        let body = redaction.text(
-            of: request.body.data ?? Data(), type: request.allHeaders.contentType, limit: bodyLimit)
-        return "\(request.method) \(redaction.text(of: request.url))\(text(of: request.allHeaders))"
-            + (body.isEmpty ? "" : "\n    \(body)")
+    private func texts(of headers: HTTPHeaders) -> [String] {
+        headers.map { "    \($0.name): \(redaction.value(of: $0))" }
     }
 
-    private func text(of headers: HTTPHeaders) -> String {
-        headers.map { "\n    \($0.name): \(redaction.value(of: $0))" }.joined()
-    }
-
-    private func text(of attempt: RequestAttempt) -> String {
-        let body = redaction.text(
-            of: attempt.response?.data ?? Data(), type: attempt.response?.headers.contentType, limit: bodyLimit)
-        return "attempt \(attempt)\(body.isEmpty ? "" : "\n    \(body)")"
+    /// Returns the line of a body; empty if there is no body.
+    private func text(of body: Data?, _ type: MediaType?) -> [String] {
+        let text = redaction.text(of: body ?? Data(), type: type, limit: bodyLimit)
+        return text.isEmpty ? [] : ["    \(text)"]
     }
 
     private func text(of report: CallReport) -> String {
