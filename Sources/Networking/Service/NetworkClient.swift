@@ -27,7 +27,7 @@ public final class NetworkClient: Sendable {
     /// The calls in progress.
     let calls = RunningCalls()
     private let sharedEnvironment: CopyOnWrite<NetworkEnvironment>
-    let sharedClock: CopyOnWrite<NetworkClock>
+    let sharedRules: CopyOnWrite<SharedRules>
 
     var clock: NetworkClock { configuration.clock }
 
@@ -48,7 +48,8 @@ public final class NetworkClient: Sendable {
         transport = configuration.sending()
         settings = configuration.settings.over(.standard)
         sharedEnvironment = CopyOnWrite(configuration.environment)
-        sharedClock = CopyOnWrite(configuration.clock)
+        sharedRules = CopyOnWrite(
+            SharedRules(clock: configuration.clock, followsRedirects: configuration.redirects != .ignore))
     }
 
     /// Creates a client: see ``NetworkService/init(environment:authorizedBy:configure:)``.

@@ -19,6 +19,7 @@ extension RequestPipeline {
                 try scope.complete()
                 return failed(with: error, of: failure, after: history.last?.decision)
             case .retry(let delay, let request, _):
+                history[history.count - 1] = history[history.count - 1].keeping(bytes: HTTPStatus.earlierBodySize)
                 if let request { replace(with: request, after: failure) }
                 if let decision = history.last?.decision { events?.report(.waiting(.retry(after: delay, decision))) }
                 try await client.clock.wait(for: delay)
@@ -80,7 +81,8 @@ extension RequestPipeline {
         let attempt = RequestAttempt(
             number: failure.attempt, request: failure.request, response: failure.response, error: error,
             start: began - begun, queued: phase.sent.map { $0 - began }, duration: now - began,
-            tokenGeneration: failure.request?.tokenGeneration)
+            tokenGeneration: failure.request?.tokenGeneration
+        ).keeping(bytes: HTTPStatus.rejectedBodySize)
         history.append(attempt)
         phase = .idle
         events?.report(.attemptEnded(attempt))
@@ -93,7 +95,7 @@ extension RequestPipeline {
         let known = error.changingCause {
             $0.attempts = max(history.count, 1)
             $0.retryDecision = decision
-            $0 = $0.leavingCall()
+            $0 = $0.leavingCall().keeping(bytes: HTTPStatus.rejectedBodySize)
         }
         let error = client.errorHandlingService.mapped(known, failure)
         scope.refresh?.note(RefreshMark.Failure(error: error, cause: known))

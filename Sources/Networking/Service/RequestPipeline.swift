@@ -77,7 +77,7 @@ final class RequestPipeline {
             pause: track?.pauseGate, isDownload: requirements.isDownload, refusal: client.refusal,
             rules: CallRules(
                 validators: settings.validators ?? .standard, maximumSize: settings.maximumResponseSize ?? .max,
-                sharedClock: client.sharedClock))
+                shared: client.sharedRules))
         self.scope.admission = context
         date = client.clock.date()
         begun = client.clock.now()
@@ -185,16 +185,23 @@ extension Response {
     }
 }
 
-/// What a call decides about a response from its status: the statuses that its validators accept.
+/// The part of a call's rules that is the same for all calls of a client.
+struct SharedRules: Sendable {
+    let clock: NetworkClock
+    let followsRedirects: Bool
+}
+
+/// What a call decides about a response from its head: the statuses that its validators accept, and redirects.
 private struct CallRules: StatusRules {
     let validators: [ResponseValidator]
     let maximumSize: Int
     // Three words need no allocation of their own. The client itself is not retained, because a body that the app reads
     // after the call retains the rules.
-    let sharedClock: CopyOnWrite<NetworkClock>
+    let shared: CopyOnWrite<SharedRules>
 
     var accepted: [AcceptedStatuses] { validators.accepted }
-    var clock: NetworkClock { sharedClock.value }
+    var followsRedirects: Bool { shared.value.followsRedirects }
+    var clock: NetworkClock { shared.value.clock }
 
     func reject(_ status: HTTPStatus) -> Bool { validators.reject(status) }
 }

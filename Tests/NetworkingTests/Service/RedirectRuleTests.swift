@@ -70,3 +70,50 @@ struct RedirectRuleTests {
         #expect(error?.kind == .redirectRefused)
     }
 }
+
+extension RedirectRuleTests {
+    private func next(
+        _ method: HTTPMethod, _ url: String, headers: HTTPHeaders = [], to location: String
+    ) throws -> HTTPRequest? {
+        let request = HTTPRequest(method, try #require(URL(string: url)), headers: headers)
+        return try Redirect.request(
+            after: HTTPResponse(.temporaryRedirect, headers: [.location: location], to: request))
+    }
+
+    @Test(
+        "User and password in a Location are dropped, because a server must not choose the credentials of the client",
+        arguments: [
+            ("https://a.example/x", "https://u:p@a.example/y", "https://a.example/y"),
+            ("https://a.example/x", "https://u:p@b.example/y", "https://b.example/y"),
+            ("https://a.example/x", "//u@b.example/y#z", "https://b.example/y#z"),
+            ("https://u:p@a.example/x", "https://u:q@a.example/y", "https://a.example/y"),
+            ("https://u:p@a.example/x", "https://u:p@b.example/y", "https://b.example/y"),
+            ("https://u:p@a.example/x", "/y", "https://u:p@a.example/y"),
+        ])
+    func userInformation(url: String, location: String, target: String) throws {
+        #expect(try next(.get, url, to: location)?.url.absoluteString == target)
+    }
+
+    @Test("Conditions, Origin and TE of the first request do not go to another origin; Range and If-Range do")
+    func fieldsOfTheFirstOrigin() throws {
+        let headers: HTTPHeaders = [
+            .ifNoneMatch: "\"1\"", .ifMatch: "\"1\"", .ifModifiedSince: "x", .ifUnmodifiedSince: "x",
+            "Origin": "https://app.example", "TE": "trailers", .range: "bytes=5-", .ifRange: "\"1\"", .accept: "*/*",
+        ]
+        let there = try #require(try next(.get, "https://a.example/x", headers: headers, to: "https://b.example/y"))
+        #expect(there.headers.map(\.name) == [.range, .ifRange, .accept])
+        #expect(try next(.get, "https://a.example/x", headers: headers, to: "/y")?.headers == headers)
+    }
+
+    @Test("A redirect to another origin is refused if the request must not be sent without its condition")
+    func conditions() throws {
+        for name in [.ifMatch, .ifNoneMatch, .ifUnmodifiedSince] as [HTTPHeader.Name] {
+            let error = #expect(throws: NetworkError.self) {
+                try next(.put, "https://a.example/x", headers: [name: "*"], to: "https://b.example/y")
+            }
+            #expect(error?.kind == .redirectRefused)
+            #expect(error?.reason?.hasSuffix("\(name) is not for another origin") == true)
+            #expect(try next(.put, "https://a.example/x", headers: [name: "*"], to: "/y")?.headers[name] == "*")
+        }
+    }
+}

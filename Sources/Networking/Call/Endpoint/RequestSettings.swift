@@ -52,7 +52,8 @@ public struct RequestSettings: Sendable {
         get { parts.value.maximumAttempts }
         set { parts.value.maximumAttempts = newValue }
     }
-    /// The maximum number of bytes of a response that are read into memory. Default: 256 MiB.
+    /// The maximum number of bytes of a response that are read into memory, after decoding. Default: 32 MiB. A larger
+    /// response ends the call with ``NetworkError/Kind/responseTooLarge``, unless it is received as a file or a stream.
     public var maximumResponseSize: Int? {
         get { parts.value.maximumResponseSize }
         set { parts.value.maximumResponseSize = newValue }
@@ -172,7 +173,7 @@ public struct RequestSettings: Sendable {
         $0.timeouts = .standard
         $0.validators = .standard
         $0.maximumAttempts = 10
-        $0.maximumResponseSize = 256 << 20
+        $0.maximumResponseSize = 32 << 20
         $0.decoder = JSONDecoder()
         $0.encoder = JSONEncoder()
     }

@@ -48,9 +48,8 @@ package struct ServerSentEventParser: Sendable {
     private var splitter = LineSplitter(endings: .any)
     private var isFirstLine = true
     private var type = ""
-    private var data: [String] = []
-    /// The size of `data` in bytes, which must not exceed `longestEvent`.
-    private var size = 0
+    /// The data of the event so far, at most `longestEvent` bytes; nil if no line has had data.
+    private var data: String?
     private let longestEvent: Int
     private var id: String
     /// The last event ID.
@@ -94,9 +93,10 @@ package struct ServerSentEventParser: Sendable {
         switch field {
         case "event": type = value
         case "data":
-            size += value.utf8.count + 1
-            guard size <= longestEvent else { throw NetworkError.responseTooLarge(limit: longestEvent) }
-            data.append(value)
+            guard (data?.utf8.count ?? 0) + value.utf8.count < longestEvent else {
+                throw NetworkError.responseTooLarge(limit: longestEvent)
+            }
+            if data == nil { data = value } else { data? += "\n" + value }
         case "id": if value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) { id = value }
         case "retry":
             let isNumber = !value.isEmpty && value.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
@@ -109,11 +109,10 @@ package struct ServerSentEventParser: Sendable {
         lastEventID = id
         defer {
             type = ""
-            data = []
-            size = 0
+            data = nil
         }
-        guard !data.isEmpty else { return nil }
+        guard let data else { return nil }
         return ServerSentEvent(
-            type: type.isEmpty ? "message" : type, data: data.joined(separator: "\n"), id: lastEventID, retry: retry)
+            type: type.isEmpty ? "message" : type, data: data, id: lastEventID, retry: retry)
     }
 }

@@ -106,9 +106,9 @@ public struct RequestAttempt: Sendable {
     /// if no request could be created.
     public let request: HTTPRequest?
     /// The response; nil if none was received.
-    public let response: HTTPResponse?
+    public private(set) var response: HTTPResponse?
     /// The error before any error handler changes it; nil if the attempt succeeded.
-    public let error: (any Error)?
+    public private(set) var error: (any Error)?
     /// The time from the start of the call to the start of the attempt.
     public let start: Duration
     /// The time to get a permit and a token and to run the adapters; nil if the attempt ended before the transport got
@@ -142,6 +142,14 @@ public struct RequestAttempt: Sendable {
     /// The last decision about sending the request again; nil if no handler has decided.
     public var decision: RetryDecision? { decisions.last }
 
+    /// Returns the attempt with at most `limit` bytes of its response's body in memory.
+    func keeping(bytes limit: Int) -> RequestAttempt {
+        var attempt = self
+        attempt.response = response?.keeping(bytes: limit)
+        attempt.error = (error as? NetworkError)?.keeping(bytes: limit) ?? error
+        return attempt
+    }
+
     /// The redirects that were followed in the attempt, in order.
     package var redirects: [HTTPResponse] { response?.redirects ?? (error as? NetworkError)?.redirects ?? [] }
 }
@@ -153,7 +161,7 @@ extension RequestAttempt: CustomStringConvertible {
         let outcome =
             response.map { response in "\(response)\(fault.map { ", \($0)" } ?? "")" }
             ?? (error as? NetworkError)?.description ?? fault ?? "no response"
-        return "\(number): \(outcome) (\(duration.shortText))"
+        return "\(number): \(outcome) (\(duration.shortText))".onOneLine
     }
 
     /// The error, if the status does not show it.

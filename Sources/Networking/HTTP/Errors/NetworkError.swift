@@ -149,6 +149,13 @@ extension NetworkError {
         return error
     }
 
+    /// Returns the error with at most `limit` bytes of its response's body in memory.
+    func keeping(bytes limit: Int) -> NetworkError {
+        var error = self
+        error.response = response?.keeping(bytes: limit)
+        return error
+    }
+
     /// Returns the error. Adds the request and the response if the error does not have them yet.
     func completed(request: HTTPRequest?, response: HTTPResponse?) -> NetworkError {
         var error = self
@@ -186,7 +193,7 @@ public struct RetryDecision: Hashable, Sendable {
 extension RetryDecision: CustomStringConvertible {
     /// A readable text: `not retried: POST without an idempotency key`, `retried after 0.2 s: 503 Service Unavailable`.
     public var description: String {
-        guard let delay else { return "not retried: \(reason)" }
-        return delay > .zero ? "retried after \(delay.shortText): \(reason)" : "retried: \(reason)"
+        guard let delay else { return "not retried: \(reason)".onOneLine }
+        return (delay > .zero ? "retried after \(delay.shortText): \(reason)" : "retried: \(reason)").onOneLine
     }
 }

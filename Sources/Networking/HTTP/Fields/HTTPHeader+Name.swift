@@ -59,7 +59,7 @@ extension HTTPHeader {
 
 extension HTTPHeader.Name {
     /// The names whose values are not secret. Descriptions show these values. A redirect to another origin retains
-    /// these fields, except those that are meant for one server, such as `Host` and `traceparent`. The values of all
+    /// these fields, except those that are meant for one server (``ofOneOrigin``). The values of all
     /// other names are treated as secrets, but descriptions show the harmless parts of URLs, as in `Location`.
     static let harmless: Set<HTTPHeader.Name> = [
         .accept, "Accept-Charset", .acceptEncoding, .acceptLanguage, "Accept-Ranges", "Age", "Allow", "Alt-Svc",
@@ -77,6 +77,12 @@ extension HTTPHeader.Name {
     /// have another meaning without the field. Redirects nevertheless remove the fields that are meant for one server,
     /// such as `Host` and `traceparent`.
     var mayLeaveOrigin: Bool { isHarmless || HTTPHeader.Name.meaningful.contains(self) }
+
+    /// The names of harmless fields that are meant for one server: its validators, and what tells the request's way.
+    /// `Range` and `If-Range` are not among them, because a download goes on where its redirect leads.
+    static let ofOneOrigin: [HTTPHeader.Name] = [
+        .host, .traceparent, .tracestate, .origin, "TE", .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
+    ]
 
     /// Whether the value may identify the user, so that a stored response applies only to requests with the same value.
     /// This is true if the name is not harmless, and if its value normally stays the same from request to request.

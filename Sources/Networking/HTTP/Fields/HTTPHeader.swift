@@ -119,7 +119,7 @@ extension HTTPHeader {
 
 extension HTTPHeader: RedactedReflectable {
     /// `Name: value`. `<redacted>` replaces a value that is not known to be harmless.
-    var redactedDescription: String { "\(name): \(isSensitive ? "<redacted>" : shownValue)" }
+    var redactedDescription: String { "\(name): \(isSensitive ? "<redacted>" : shownValue)".onOneLine }
 
     /// The value if it is harmless. A URL is shown without user, password, query and fragment. Everything after the
     /// first `?` or `#` of the value is omitted.
@@ -141,13 +141,34 @@ enum HTTPGrammar {
         !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
     }
 
-    /// Whether the text is a valid field value: it contains no CR, LF, NUL or other control byte except the tab, and
-    /// neither begins nor ends with a blank.
+    /// Whether the text is a valid field value: it contains no CR, LF, NUL or other control character except the tab,
+    /// no other line separator, and neither begins nor ends with a blank.
     static func isFieldValue(_ text: String) -> Bool {
         let bytes = text.utf8
         guard let first = bytes.first, let last = bytes.last else { return true }
         guard !isBlank(first), !isBlank(last) else { return false }
-        return bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+        var isASCII = true
+        for byte in bytes {
+            guard byte >= 0x20 && byte != 0x7F || byte == 0x09 else { return false }
+            if byte > 0x7F { isASCII = false }
+        }
+        return isASCII || !text.unicodeScalars.contains { $0.isControl && $0 != "\t" }
+    }
+
+    /// Whether the text is a host with an optional port, RFC 9110 section 7.2.
+    static func isHost(_ text: String) -> Bool {
+        let isBracketed = text.first == "["
+        let host = text.prefix { isBracketed ? $0 != "]" : $0 != ":" }
+        var rest = text[host.endIndex...]
+        if isBracketed, rest.popFirst() == nil { return false }
+        guard rest.isEmpty || rest.popFirst() == ":", rest.utf8.allSatisfy(isDigit), rest.utf8.count <= 5 else {
+            return false
+        }
+        let name = host.utf8.dropFirst(isBracketed ? 1 : 0)
+        return !name.isEmpty
+            && name.allSatisfy {
+                isAlphanumeric($0) || "-._~%!$&'()*+;=".utf8.contains($0) || isBracketed && $0 == UInt8(ascii: ":")
+            }
     }
 
     static func isTokenByte(_ byte: UInt8) -> Bool {

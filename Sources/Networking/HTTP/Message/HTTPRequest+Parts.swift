@@ -214,6 +214,6 @@ extension HTTPHeader {
     /// a session, or it is not known to be harmless elsewhere.
     fileprivate var staysAtOrigin: Bool {
         isSensitive || isFromEnvironment || isFromSession || !name.mayLeaveOrigin
-            || [.host, .traceparent, .tracestate].contains(name)
+            || HTTPHeader.Name.ofOneOrigin.contains(name)
     }
 }

@@ -160,10 +160,10 @@ extension HTTPRequest {
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``, which names the part and the reason.
     ///   These parts are invalid: a method or a field name that is not a token; a field value that contains CR, LF, NUL
-    ///   or another control character, or begins or ends with whitespace; a `Content-Length` or `Transfer-Encoding`
-    ///   field, because the library sets these; CONNECT; a body with HEAD or TRACE; a URL that is not `http` or
-    ///   `https`, has no host or an invalid host, or has a port above 65535; an idle or connect timeout that is not
-    ///   positive.
+    ///   or another control character, or begins or ends with whitespace; a `Host` field that is not a host with an
+    ///   optional port; a `Content-Length` or `Transfer-Encoding` field, because the library sets these; CONNECT; a
+    ///   body with HEAD or TRACE; a URL that is not `http` or `https`, has no host or an invalid host, or has a port
+    ///   above 65535; an idle or connect timeout that is not positive.
     public func validate() throws {
         guard HTTPGrammar.isToken(method.rawValue) else { throw invalid("method", "it is not an RFC 9110 token") }
         guard method != .connect else {
@@ -198,6 +198,9 @@ extension HTTPRequest {
             throw invalid(
                 "header \(field.name)",
                 "its value contains a control character, such as a line break, or begins or ends with whitespace")
+        }
+        guard field.name != .host || HTTPGrammar.isHost(field.value) else {
+            throw invalid("header Host", "it is not a host with an optional port")
         }
         guard field.name != .contentLength, field.name != .transferEncoding else {
             throw invalid("header \(field.name)", "it must not be set, because the library derives it from the body")

@@ -115,6 +115,15 @@ public struct HTTPResponse: Sendable {
         return response
     }
 
+    /// Returns the response with at most `limit` bytes of a body in memory.
+    func keeping(bytes limit: Int) -> HTTPResponse {
+        guard case .data(let data) = content, data.count > limit else { return self }
+        var response = self
+        response.content = .data(Data(data.prefix(limit)))
+        response.cutOff = cutOff ?? "only the first \(limit) bytes are kept"
+        return response
+    }
+
     /// The response, with an empty body if the body is still being received. An error stores this value instead of the
     /// response, so that the error does not hold a connection open.
     var withoutStream: HTTPResponse {
@@ -241,6 +250,8 @@ extension HTTPResponse {
 extension HTTPStatus {
     /// The maximum number of bytes that are kept of the body of a rejected response.
     static let rejectedBodySize = 1 << 20
+    /// The maximum number of bytes that are kept of the body of an attempt that another attempt follows.
+    static let earlierBodySize = 64 << 10
 
     /// Returns the bytes that an error keeps of a body: none if the status is a success, otherwise at most 1 MiB, which
     /// is enough for the text of an error.

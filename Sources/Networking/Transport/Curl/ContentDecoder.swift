@@ -11,7 +11,7 @@
         typealias Sink = (UnsafeRawBufferPointer) throws(NetworkError) -> Int
 
         private let coding: ContentCoding
-        private let limit: Int
+        private let limits: CurlTransport.Configuration.Limits
         private var outputTotal = 0
         /// The next decoder; nil if the decoded bytes go to ``sink``.
         private let next: ContentDecoder?
@@ -25,22 +25,25 @@
         private var isComplete = false
         private var isOver = false
 
-        private init(_ coding: ContentCoding, limit: Int, before next: ContentDecoder?, sink: @escaping Sink) {
-            (self.coding, self.limit, self.next, self.sink) = (coding, limit, next, sink)
+        private init(
+            _ coding: ContentCoding, _ limits: CurlTransport.Configuration.Limits, before next: ContentDecoder?,
+            sink: @escaping Sink
+        ) {
+            (self.coding, self.limits, self.next, self.sink) = (coding, limits, next, sink)
         }
 
         /// Creates the decoders for the content codings of a response. They run one after another.
         ///
         /// - Parameters:
         ///   - headers: The response's header fields.
-        ///   - limit: The largest number of decoded bytes. (Several codings can expand a small body to a very large
-        ///     one.)
+        ///   - limits: The limits of the decoded bytes. Each decoder checks them, because several codings can expand a
+        ///     small body to a very large one.
         ///   - sink: A closure that receives the decoded bytes.
         /// - Returns: The decoder that receives the bytes of the connection. Nil if the body has no content coding, or
         ///   if the engine does not know one of its codings. The caller then passes the bytes on unchanged.
         /// - Throws: ``NetworkError`` if the body has more than 5 content codings.
         static func first(
-            for headers: HTTPHeaders, limit: Int, into sink: @escaping Sink
+            for headers: HTTPHeaders, _ limits: CurlTransport.Configuration.Limits, into sink: @escaping Sink
         ) throws(NetworkError) -> ContentDecoder? {
             let tokens = headers.values(for: .contentEncoding).flatMap { $0.split(separator: ",") }
                 .map { $0.trimmingBlanks() }.filter { $0.lowercased() != "identity" && !$0.isEmpty }
@@ -52,7 +55,7 @@
             }
             // The last coding was applied last, so it is decoded first.
             var first: ContentDecoder?
-            for coding in codings { first = ContentDecoder(coding, limit: limit, before: first, sink: sink) }
+            for coding in codings { first = ContentDecoder(coding, limits, before: first, sink: sink) }
             return first
         }
 
@@ -66,20 +69,21 @@
 
         /// Decodes until all input is used, or until the next stage takes no more bytes.
         ///
+        /// - Parameter received: The number of bytes that the connection has delivered of the body.
         /// - Returns: The number of input bytes used.
         /// - Throws: ``NetworkError`` if the data is not valid or decodes to too many bytes, and the errors of the next
         ///   stage.
-        func decode(_ input: UnsafeRawBufferPointer) throws(NetworkError) -> Int {
-            guard try passOn() else { return 0 }
+        func decode(_ input: UnsafeRawBufferPointer, received: Int) throws(NetworkError) -> Int {
+            guard try passOn(received) else { return 0 }
             var used = 0
             if !input.isEmpty { hasInput = true }
             var mayHaveOutput = true
             while !isOver, used < input.count || mayHaveOutput {
                 let rest = UnsafeRawBufferPointer(rebasing: input[used...])
                 guard decoding != nil || !rest.isEmpty else { break }
-                used += try step(rest)
+                used += try step(rest, received)
                 mayHaveOutput = pending.count == output.count
-                guard try passOn() else { return used }
+                guard try passOn(received) else { return used }
             }
             return isOver ? input.count : used
         }
@@ -92,7 +96,7 @@
             try next?.finish()
         }
 
-        private func step(_ input: UnsafeRawBufferPointer) throws(NetworkError) -> Int {
+        private func step(_ input: UnsafeRawBufferPointer, _ received: Int) throws(NetworkError) -> Int {
             // Another stream may follow a complete stream (RFC 1952 section 2.2, RFC 8878 section 3). Bytes that do
             // not begin a stream are ignored.
             if isComplete, decoding == nil, let first = input.first, !coding.mayBegin(with: first) {
@@ -107,9 +111,7 @@
             let result = cdecoding_run(decoding, input.baseAddress, &inputCount, output.baseAddress, &outputCount)
             pending = 0..<outputCount
             outputTotal += outputCount
-            guard outputTotal <= limit else {
-                throw NetworkError(.responseTooLarge, reason: "the response decodes to more than \(limit) bytes")
-            }
+            try checkSize(received)
             switch result {
             case CDECODING_END:
                 isComplete = true
@@ -125,14 +127,27 @@
             return inputCount
         }
 
+        private func checkSize(_ received: Int) throws(NetworkError) {
+            guard outputTotal <= limits.decodedBytes else {
+                throw NetworkError(
+                    .responseTooLarge, reason: "the response decodes to more than \(limits.decodedBytes) bytes")
+            }
+            // A small body may have any ratio, because it costs little.
+            guard outputTotal <= 8 << 20 || outputTotal / max(limits.decodedRatio, 1) <= received else {
+                throw NetworkError(
+                    .responseTooLarge,
+                    reason: "the response decodes to more than \(limits.decodedRatio) times the bytes received")
+            }
+        }
+
         /// Passes the pending bytes to the next stage.
         ///
         /// - Returns: Whether the next stage took all pending bytes.
-        private func passOn() throws(NetworkError) -> Bool {
+        private func passOn(_ received: Int) throws(NetworkError) -> Bool {
             if isHeldBack {
                 let bytes = UnsafeRawBufferPointer(rebasing: output[pending])
                 let taken: Int
-                if let next { taken = try next.decode(bytes) } else { taken = try sink(bytes) }
+                if let next { taken = try next.decode(bytes, received: received) } else { taken = try sink(bytes) }
                 pending = pending.lowerBound + taken..<pending.upperBound
             }
             return !isHeldBack

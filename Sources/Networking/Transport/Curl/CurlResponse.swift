@@ -54,7 +54,7 @@
             }
             let length = try head.bodyLength(for: transfer.request.method)
             if head.headers.contains(.contentEncoding) {
-                decoding = try ContentDecoder.first(for: head.headers, limit: limits.decodedBytes) {
+                decoding = try ContentDecoder.first(for: head.headers, limits) {
                     [transfer] bytes throws(NetworkError) in
                     try transfer.take(bytes)
                 }
@@ -72,9 +72,11 @@
         mutating func receive(body: UnsafeRawBufferPointer) throws(NetworkError) -> Bool {
             guard let decoding else { return try pass(body) }
             let skipped = min(decodedBefore, body.count)
-            decodedBefore += try decoding.decode(UnsafeRawBufferPointer(rebasing: body[skipped...]))
+            decodedBefore += try decoding.decode(
+                UnsafeRawBufferPointer(rebasing: body[skipped...]), received: bytesTaken + body.count)
             guard !decoding.isHeldBack else { return false }
             decodedBefore -= body.count
+            bytesTaken += body.count
             return true
         }
 

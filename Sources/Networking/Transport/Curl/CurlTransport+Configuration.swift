@@ -100,6 +100,9 @@
                 /// The largest number of bytes to which a compressed body may expand. A larger body is an error of kind
                 /// ``NetworkError/Kind/responseTooLarge``. Default: 256 MiB.
                 public var decodedBytes: Int
+                /// How many times larger than the received bytes a decoded body of more than 8 MiB may be. A larger one
+                /// is an error of kind ``NetworkError/Kind/responseTooLarge``. Default: 200.
+                public var decodedRatio: Int
 
                 /// Whether a request may have to wait for a connection.
                 var mayWait: Bool { connectionsPerHost != nil || connections != nil }
@@ -107,7 +110,8 @@
                 /// Creates a set of limits.
                 public init(
                     connectionsPerHost: Int? = nil, connections: Int? = nil, idleConnections: Int = 256,
-                    bufferedBytes: Int = 256 << 10, headBytes: Int = 256 << 10, decodedBytes: Int = 256 << 20
+                    bufferedBytes: Int = 256 << 10, headBytes: Int = 256 << 10, decodedBytes: Int = 256 << 20,
+                    decodedRatio: Int = 200
                 ) {
                     self.connectionsPerHost = connectionsPerHost
                     self.connections = connections
@@ -115,6 +119,7 @@
                     self.bufferedBytes = bufferedBytes
                     self.headBytes = headBytes
                     self.decodedBytes = decodedBytes
+                    self.decodedRatio = decodedRatio
                 }
             }
         }

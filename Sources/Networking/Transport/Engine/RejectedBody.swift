@@ -1,14 +1,17 @@
 import Foundation
 
-/// What a call decides about a response from its status alone.
+/// What a call decides about a response from its head alone.
 ///
 /// If the call rejects the status, the status is the outcome of the attempt, whatever happens to the body. Nobody needs
-/// the body except for the text of the error, so it is read only within the limits of ``RejectedBody``.
+/// the body except for the text of the error, so it is read only within the limits of ``RejectedBody``. Nobody needs
+/// the body of a redirect that is followed, either.
 protocol StatusRules: Sendable {
     /// The statuses that the validators of the call accept: one set for each validator that checks the status.
     var accepted: [AcceptedStatuses] { get }
     /// The maximum number of bytes of a response in memory.
     var maximumSize: Int { get }
+    /// Whether the call follows redirects.
+    var followsRedirects: Bool { get }
     /// The clock of the call's client.
     var clock: NetworkClock { get }
 
@@ -16,7 +19,7 @@ protocol StatusRules: Sendable {
     func reject(_ status: HTTPStatus) -> Bool
 }
 
-/// The limits of the body of a rejected response.
+/// The limits of the body of a rejected response, and of a redirect that is followed.
 enum RejectedBody {
     /// The maximum number of bytes: 1 MiB, which is enough for the text of an error.
     static let maximumSize = HTTPStatus.rejectedBodySize
@@ -33,10 +36,12 @@ extension TransferContext {
         rules?.reject(response.status) ?? false || isRefusal(headOf: response)
     }
 
-    /// Returns whether the limits of a rejected body apply to the body after a head. The session is not asked about a
-    /// success, because every call would have to create a response for the question.
-    func rejects(_ head: ResponseHead, to request: HTTPRequest) -> Bool {
+    /// Returns whether the limits of a rejected body apply to the body after a head: the call rejects the response, or
+    /// follows it. The session is not asked about a success, because every call would have to create a response for the
+    /// question.
+    func limitsBody(after head: ResponseHead, to request: HTTPRequest) -> Bool {
         if rules?.reject(head.status) ?? false { return true }
+        if Redirect.isRedirect(head.status, head.headers), rules?.followsRedirects ?? false { return true }
         return !head.status.isSuccessful
             && isRefusal(headOf: HTTPResponse(head.status, headers: head.headers, to: request))
     }

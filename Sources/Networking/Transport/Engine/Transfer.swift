@@ -21,7 +21,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     @exclusivity(unchecked) private var timing = HTTPResponse.Timing()
     /// The meter that counts a body in memory. A streamed body is counted where it is read.
     @exclusivity(unchecked) private var meter: RequestProgress.Meter?
-    /// The timer of a body in memory that the call rejects; nil for any other body.
+    /// The timer of a body in memory that the call rejects, or whose redirect it follows; nil for any other body.
     @exclusivity(unchecked) private var timer: RejectedBodyTimer?
     /// The reason why the body is cut off, although its response is the outcome.
     @exclusivity(unchecked) private var cutOff: String?
@@ -88,7 +88,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         request.parts.transfer?.receive(head, to: request)
         guard pipe != nil else {
             count(head)
-            if let context = request.parts.transfer, context.rejects(head, to: request) {
+            if let context = request.parts.transfer, context.limitsBody(after: head, to: request) {
                 self.timing = timing()
                 self.timing.total = nil
                 limitBody(of: head, in: context, stop())
@@ -163,7 +163,8 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     }
 
     /// Ends the exchange with an error, which contains what has arrived of the body of a response that is no success.
-    /// If the call rejects the response because of its status, the response with what has arrived is the outcome.
+    /// If the call rejects the response because of its status, or follows its redirect, the response with what has
+    /// arrived is the outcome.
     func fail(_ error: NetworkError) {
         guard !isOver else { return }
         isOver = true
@@ -188,10 +189,10 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         }
     }
 
-    /// Returns the reason why the body is cut off, if the call rejects the response because of its status. Nil if the
-    /// error is the outcome. The reader of a streamed body gets the error.
+    /// Returns the reason why the body is cut off, if the response is the outcome nevertheless. Nil if the error is the
+    /// outcome. The reader of a streamed body gets the error.
     private func reasonToKeep(_ response: HTTPResponse, after error: NetworkError) -> String? {
-        guard pipe == nil, let context = request.parts.transfer, context.rejects(response) else { return nil }
+        guard pipe == nil, timer != nil || request.parts.transfer?.rejects(response) == true else { return nil }
         return timer?.reason ?? (error.isLossOfBody ? error.cutOffReason : nil)
     }
 }

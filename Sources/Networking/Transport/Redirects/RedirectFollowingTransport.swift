@@ -26,7 +26,7 @@ struct RedirectFollowingTransport: Transport {
         _ first: HTTPRequest, from redirect: HTTPResponse, _ delivery: BodyDelivery
     ) async throws -> HTTPResponse {
         var request = first
-        var redirects = [redirect.withoutStream]
+        var redirects = [redirect.followed]
         do {
             while true {
                 let response: HTTPResponse
@@ -36,7 +36,7 @@ struct RedirectFollowingTransport: Transport {
                 guard let next = try next(after: response, hops: redirects.count) else {
                     return response.reached(by: redirects)
                 }
-                redirects.append(response.withoutStream)
+                redirects.append(response.followed)
                 request = next
             }
         } catch {
@@ -78,9 +78,14 @@ struct RedirectFollowingTransport: Transport {
                 .tooManyRedirects, reason: "there were more than \(limit) redirects", request: response.request,
                 response: response)
         }
-        response.request.parts.transfer?.report(.redirected(response.withoutStream, to: next))
+        response.request.parts.transfer?.report(.redirected(response.followed, to: next))
         return next
     }
+}
+
+extension HTTPResponse {
+    /// The response without its body, which nobody needs after the redirect was followed.
+    fileprivate var followed: HTTPResponse { withoutStream.keeping(bytes: 0) }
 }
 
 /// The rules for the request that follows a redirect.
@@ -95,9 +100,8 @@ enum Redirect {
     /// - Throws: ``NetworkError/Kind/redirectRefused`` with the reason.
     static func request(after response: HTTPResponse) throws -> HTTPRequest? {
         let request = response.request
-        // Most responses are no redirects, and the first comparison is faster than a lookup in a set.
-        guard response.status.isRedirection, statuses.contains(response.status),
-            let location = response.headers.values(for: .location).first, !location.isEmpty
+        guard isRedirect(response.status, response.headers),
+            let location = response.headers.values(for: .location).first
         else { return nil }
         let locations = Set(response.headers.values(for: .location))
         guard locations.count == 1 else {
@@ -112,7 +116,21 @@ enum Redirect {
         } else if !request.body.isReplayable {
             throw refusal("the body cannot be sent a second time", response)
         }
-        return next.leavingOrigin(of: request)
+        let left = next.leavingOrigin(of: request)
+        // Without its condition, the request could overwrite what somebody else has written.
+        if !next.method.isSafe, let condition = next.headers.first(where: { preconditions.contains($0.name) }),
+            !left.headers.contains(condition.name)
+        {
+            throw refusal("\(condition.name) is not for another origin", response)
+        }
+        return left
+    }
+
+    private static let preconditions: Set<HTTPHeader.Name> = [.ifMatch, .ifUnmodifiedSince, .ifNoneMatch]
+
+    static func isRedirect(_ status: HTTPStatus, _ headers: HTTPHeaders) -> Bool {
+        // Most responses are no redirects, and the first comparison is faster than a lookup in a set.
+        status.isRedirection && statuses.contains(status) && !(headers.values(for: .location).first ?? "").isEmpty
     }
 
     private static let contentFields: Set<HTTPHeader.Name> = [
@@ -139,7 +157,19 @@ enum Redirect {
         guard scheme == "https" || response.request.url.scheme?.lowercased() != "https" else {
             throw refusal("its Location leads from https to http", response)
         }
-        return inheritingFragment(target, from: response.request.url)
+        return inheritingFragment(withoutUser(target, of: response.request), from: response.request.url)
+    }
+
+    /// Returns the target without user and password, unless the request has the same ones for the same origin. A server
+    /// must not choose the credentials that the client sends.
+    private static func withoutUser(_ target: URL, of request: HTTPRequest) -> URL {
+        guard target.user != nil || target.password != nil else { return target }
+        let isOwn = target.user == request.url.user && target.password == request.url.password
+        guard !isOwn || HTTPOrigin(target) != request.origin,
+            var components = URLComponents(url: target, resolvingAgainstBaseURL: true)
+        else { return target }
+        (components.user, components.password) = (nil, nil)
+        return components.url ?? target
     }
 
     /// Returns the target with the fragment of the request if the target has none (RFC 9110 section 10.2.2).
