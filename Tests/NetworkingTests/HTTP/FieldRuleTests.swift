@@ -11,12 +11,7 @@ struct FieldRuleTests {
         return nil
     }
 
-    @Test(
-        "A value with a control character or a line separator is refused",
-        arguments: [
-            "a\u{85}b", "a\u{80}", "\u{9B}5m", "\u{9F}", "a\u{2028}b", "a\u{2029}", "a\u{1B}b", "a\u{7F}", "a\rb",
-            "a\nb",
-        ])
+    @Test("A value with a control character is refused", arguments: ["a\u{1B}b", "a\u{7F}", "a\rb", "a\nb", "a\0b"])
     func controls(value: String) throws {
         #expect(try fault(HTTPHeader("X-A", value))?.contains("its value contains a control character") == true)
     }

@@ -108,6 +108,10 @@ extension JSONValue: UntypedJSON {
     fileprivate static func value(of json: JSONValue) -> JSONValue? { json }
 }
 
+extension ProblemDetails: UntypedJSON {
+    fileprivate static func value(of json: JSONValue) -> ProblemDetails? { json.object.map { ProblemDetails($0) } }
+}
+
 extension Array: UntypedJSON where Element == JSONValue {
     fileprivate static func value(of json: JSONValue) -> [JSONValue]? { json.array }
 }

@@ -37,7 +37,7 @@ extension ProblemDetails: Decodable {
         self.init(members)
     }
 
-    fileprivate init(_ members: [String: JSONValue]) {
+    init(_ members: [String: JSONValue]) {
         extensions = members
         type = extensions.removeValue(forKey: "type")?.string ?? type
         title = extensions.removeValue(forKey: "title")?.string

@@ -70,7 +70,13 @@ extension JSONValue {
 
 extension JSONValue: Codable {
     /// Decodes any JSON value. The decoder's key strategy does not change the names of members.
+    ///
+    /// A value inside a type of the app is decoded by Foundation, whose time for each value grows with the depth.
+    /// Therefore, it is an error if the value is more than 64 levels deep in the JSON.
     public init(from decoder: any Decoder) throws {
+        guard decoder.codingPath.count <= 64 else {
+            throw JSONScanner.fault("more than 64 arrays and objects inside each other")
+        }
         if (try? decoder.container(keyedBy: PathKey.self)) != nil {
             // Decoded as a dictionary, because Foundation does not convert the keys of dictionaries.
             self = .object(try decoder.singleValueContainer().decode([String: JSONValue].self))

@@ -41,9 +41,9 @@ struct HTTPFieldScanner {
     }
 
     /// Reads a quoted-string and returns it without quotes and escapes. Returns nil if no quoted-string begins at the
-    /// current position. Returns nil at the end of the value if there is no closing quote, because nobody can tell what
-    /// the rest of the value is.
+    /// current position, or if it has no closing quote.
     mutating func quotedString() -> String? {
+        let start = position
         guard skip("\"") else { return nil }
         var content: [UInt8] = []
         while var byte = next {
@@ -56,6 +56,7 @@ struct HTTPFieldScanner {
             }
             content.append(byte)
         }
+        position = start
         return nil
     }
 

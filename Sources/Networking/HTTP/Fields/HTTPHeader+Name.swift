@@ -80,9 +80,10 @@ extension HTTPHeader.Name {
 
     /// The names of harmless fields that are meant for one server: its validators, and what tells the request's way.
     /// `Range` and `If-Range` are not among them, because a download goes on where its redirect leads.
-    static let ofOneOrigin: [HTTPHeader.Name] = [
-        .host, .traceparent, .tracestate, .origin, "TE", .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince,
-    ]
+    static let ofOneOrigin: [HTTPHeader.Name] = [.host, .traceparent, .tracestate, .origin, "TE"] + conditions
+
+    /// The names of the conditions of a request, RFC 9110 section 13.1, without `If-Range`.
+    static let conditions: [HTTPHeader.Name] = [.ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince]
 
     /// Whether the value may identify the user, so that a stored response applies only to requests with the same value.
     /// This is true if the name is not harmless, and if its value normally stays the same from request to request.

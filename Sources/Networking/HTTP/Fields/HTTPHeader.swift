@@ -141,18 +141,13 @@ enum HTTPGrammar {
         !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
     }
 
-    /// Whether the text is a valid field value: it contains no CR, LF, NUL or other control character except the tab,
-    /// no other line separator, and neither begins nor ends with a blank.
+    /// Whether the text is a valid field value: it contains no CR, LF, NUL or other control byte except the tab, and
+    /// neither begins nor ends with a blank.
     static func isFieldValue(_ text: String) -> Bool {
         let bytes = text.utf8
         guard let first = bytes.first, let last = bytes.last else { return true }
         guard !isBlank(first), !isBlank(last) else { return false }
-        var isASCII = true
-        for byte in bytes {
-            guard byte >= 0x20 && byte != 0x7F || byte == 0x09 else { return false }
-            if byte > 0x7F { isASCII = false }
-        }
-        return isASCII || !text.unicodeScalars.contains { $0.isControl && $0 != "\t" }
+        return bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
     }
 
     /// Whether the text is a host with an optional port, RFC 9110 section 7.2.

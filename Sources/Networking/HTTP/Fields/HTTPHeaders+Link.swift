@@ -45,10 +45,12 @@ extension HTTPHeaders {
                 parameters: parameters)
         }
 
-        /// Skips the rest of a malformed parameter (RFC 8288 appendix B.3).
+        /// Skips the rest of a malformed parameter (RFC 8288 appendix B.3). After a quote that is not closed, this is
+        /// the rest of the value.
         private static func skipRest(_ scanner: inout HTTPFieldScanner) {
             while let next = scanner.next, next != UInt8(ascii: ";"), next != UInt8(ascii: ",") {
-                if scanner.quotedString() == nil { scanner.move(to: scanner.position + 1) }
+                guard scanner.quotedString() == nil else { continue }
+                scanner.move(to: next == UInt8(ascii: "\"") ? .max : scanner.position + 1)
             }
         }
     }

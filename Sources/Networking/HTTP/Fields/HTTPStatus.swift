@@ -22,6 +22,8 @@ public struct HTTPStatus: Hashable, Comparable, Sendable, ExpressibleByIntegerLi
     public var isSuccessful: Bool { (200..<300).contains(code) }
     /// Whether the code is from 300 to 399: the client must take further action.
     public var isRedirection: Bool { (300..<400).contains(code) }
+    /// Whether a response with the code leads to its `Location` (RFC 9110 section 15.4).
+    var leadsToLocation: Bool { [301, 302, 303, 307, 308].contains(code) }
     /// Whether the code is from 400 to 499: the server cannot fulfill the request as it is.
     public var isClientError: Bool { (400..<500).contains(code) }
     /// Whether the code is from 500 to 599: the server failed to fulfill a valid request.

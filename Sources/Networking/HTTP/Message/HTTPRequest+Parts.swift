@@ -178,7 +178,9 @@ extension HTTPRequest {
         let own = earlier.filter { $0.origin == origin }
         var request = self
         request.headers.removeAll { field in
-            field.staysAtOrigin && others.contains { $0.has(field) } && !own.contains { $0.has(field) }
+            // A write without its condition could overwrite what somebody else has written.
+            (method.isSafe || !HTTPHeader.Name.conditions.contains(field.name))
+                && field.staysAtOrigin && others.contains { $0.has(field) } && !own.contains { $0.has(field) }
         }
         request.options.removeSensitive(of: others.map(\.options))
         if earlier.first?.origin != origin { request.parts = parts.outsideOrigin }

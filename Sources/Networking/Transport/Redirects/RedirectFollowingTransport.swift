@@ -90,18 +90,15 @@ extension HTTPResponse {
 
 /// The rules for the request that follows a redirect.
 enum Redirect {
-    private static let statuses: Set<HTTPStatus> = [
-        .movedPermanently, .found, .seeOther, .temporaryRedirect, .permanentRedirect,
-    ]
-
     /// Returns the request that a response redirects to; nil if the response is not a redirect, but the response of the
     /// call.
     ///
     /// - Throws: ``NetworkError/Kind/redirectRefused`` with the reason.
     static func request(after response: HTTPResponse) throws -> HTTPRequest? {
         let request = response.request
-        guard isRedirect(response.status, response.headers),
-            let location = response.headers.values(for: .location).first
+        // Most responses are no redirects, and the first comparison is faster.
+        guard response.status.isRedirection, response.status.leadsToLocation,
+            let location = response.headers.values(for: .location).first, !location.isEmpty
         else { return nil }
         let locations = Set(response.headers.values(for: .location))
         guard locations.count == 1 else {
@@ -116,21 +113,13 @@ enum Redirect {
         } else if !request.body.isReplayable {
             throw refusal("the body cannot be sent a second time", response)
         }
-        let left = next.leavingOrigin(of: request)
         // Without its condition, the request could overwrite what somebody else has written.
-        if !next.method.isSafe, let condition = next.headers.first(where: { preconditions.contains($0.name) }),
-            !left.headers.contains(condition.name)
+        if !next.method.isSafe, next.origin != request.origin,
+            let condition = next.headers.first(where: { HTTPHeader.Name.conditions.contains($0.name) })
         {
             throw refusal("\(condition.name) is not for another origin", response)
         }
-        return left
-    }
-
-    private static let preconditions: Set<HTTPHeader.Name> = [.ifMatch, .ifUnmodifiedSince, .ifNoneMatch]
-
-    static func isRedirect(_ status: HTTPStatus, _ headers: HTTPHeaders) -> Bool {
-        // Most responses are no redirects, and the first comparison is faster than a lookup in a set.
-        status.isRedirection && statuses.contains(status) && !(headers.values(for: .location).first ?? "").isEmpty
+        return next.leavingOrigin(of: request)
     }
 
     private static let contentFields: Set<HTTPHeader.Name> = [
