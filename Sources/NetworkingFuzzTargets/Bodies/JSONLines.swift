@@ -12,7 +12,7 @@ extension FuzzTarget {
             let line = line.last == 0x0D ? line.dropLast() : line
             let text = String(decoding: line, as: UTF8.self)
             guard !text.utf8.allSatisfy({ Bytes.isBlank($0) }) else { continue }
-            if let value = try? JSONDecoder().decode(JSONValue.self, from: Data(text.utf8)) {
+            if let value = try? JSONValue(json: Data(text.utf8)) {
                 expected.append(value)
             } else {
                 wrongLine = index + 1
