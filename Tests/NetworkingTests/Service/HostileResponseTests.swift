@@ -85,7 +85,7 @@ struct HostileResponseTests {
         #expect(error?.originalNetworkError?.debugDescription.contains("maximumResponseSize") == true)
     }
 
-    /// Returns a converter that reads until it is told to end, and the number of readings that have begun.
+    /// Returns a converter whose reading does not end before `isOver` is true, and its number of readings so far.
     private func endless(until isOver: Box<Bool>) -> (converter: ResponseConverter<Int>, begun: Box<Int>) {
         let begun = Box(0)
         let converter = ResponseConverter<Int> { response, _ in

@@ -1,3 +1,5 @@
+import Foundation
+
 /// A status code, [RFC 9110 section 15](https://www.rfc-editor.org/rfc/rfc9110#section-15).
 ///
 /// Any three-digit number can be a status, for example `HTTPStatus(520)`. The registered codes and some common
@@ -167,4 +169,17 @@ extension HTTPStatus {
         522: "Connection Timed Out", 523: "Origin Is Unreachable", 524: "A Timeout Occurred",
         598: "Network Read Timeout Error", 599: "Network Connect Timeout Error",
     ]
+}
+
+extension HTTPStatus {
+    /// The maximum number of bytes that are kept of the body of a rejected response.
+    static let rejectedBodySize = 1 << 20
+    /// The maximum number of bytes that are kept of the body of an attempt that another attempt follows.
+    static let earlierBodySize = 64 << 10
+
+    /// Returns the bytes that an error keeps of a body: none if the status is a success, otherwise at most 1 MiB, which
+    /// is enough for the text of an error.
+    func beginning(of body: Data) -> Data {
+        isSuccessful ? Data() : Data(body.prefix(HTTPStatus.rejectedBodySize))
+    }
 }

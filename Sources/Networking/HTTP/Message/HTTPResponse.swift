@@ -246,16 +246,3 @@ extension HTTPResponse {
         return response
     }
 }
-
-extension HTTPStatus {
-    /// The maximum number of bytes that are kept of the body of a rejected response.
-    static let rejectedBodySize = 1 << 20
-    /// The maximum number of bytes that are kept of the body of an attempt that another attempt follows.
-    static let earlierBodySize = 64 << 10
-
-    /// Returns the bytes that an error keeps of a body: none if the status is a success, otherwise at most 1 MiB, which
-    /// is enough for the text of an error.
-    func beginning(of body: Data) -> Data {
-        isSuccessful ? Data() : Data(body.prefix(HTTPStatus.rejectedBodySize))
-    }
-}
