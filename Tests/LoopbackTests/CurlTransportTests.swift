@@ -160,6 +160,7 @@
                 #expect(reason { $0.resolve = ["a:1": ["::1"], "A:1": ["::2"]] }?.hasPrefix("resolve") == true)
                 #expect(reason { $0.resolve = ["xn--pi-uia.test:1": ["::1"]] } == nil)
                 #expect(reason { $0.threads = 100_000 } == "threads: expected at most 256, found 100000")
+                #expect(reason { $0.threads = 257 } == "threads: expected at most 256, found 257")
                 for path in ["", String(repeating: "x", count: 108)] {
                     #expect(reason { $0.unixSocketPath = path }?.hasPrefix("unixSocketPath") == true)
                 }

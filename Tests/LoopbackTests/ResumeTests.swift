@@ -55,6 +55,7 @@ extension Loopback {
         func linkedPart() async throws {
             try await cut(after: 100_000)
             try FileManager.default.linkItem(at: scratch.file(".film.mp4.part"), to: scratch.file("other.mp4"))
+            #expect(destination.partialSize == 0)
             _ = try await service().request(Film(), as: .file(destination))
             #expect(try Data(contentsOf: scratch.file("other.mp4")) == content.prefix(100_000))
             #expect(try Data(contentsOf: target) == content)

@@ -47,9 +47,17 @@ struct FieldValueTests {
         #expect(HTTPDate(text) == nil)
     }
 
+    @Test("A list of entity tags is split at the commas between the tags")
+    func entityTags() {
+        let tags = [#""a,b""#, #"W/"c""#, #""de""#]
+        #expect(EntityTag.list(tags.joined(separator: " ,")) == tags.map { EntityTag($0) })
+        #expect(EntityTag.list(#""a","bc""#) == [EntityTag(#""a""#), EntityTag(#""bc""#)])
+    }
+
     @Test("A leap second is read as the next minute; at the end of the year 9999, it is read as 23:59:59")
     func leapSecond() throws {
         #expect(HTTPDate("Sat, 31 Dec 2016 23:59:60 GMT")?.description == "Sun, 01 Jan 2017 00:00:00 GMT")
+        #expect(HTTPDate("Sat, 31 Dec 2016 23:59:61 GMT") == nil)
         let last = try #require(HTTPDate("Fri, 31 Dec 9999 23:59:60 GMT"))
         #expect(last.description == "Fri, 31 Dec 9999 23:59:59 GMT")
         #expect(HTTPDate(last.description) == last)

@@ -102,6 +102,7 @@ struct RedactionTests {
         let redaction = Redaction.standard.allowing(headers: [.location], query: ["page"], fields: ["name"])
         func shown(_ text: String) throws -> String { redaction.text(of: try #require(URL(string: text))) }
         #expect(try shown("https://h.example/?c2VjcmV0dG9rZW4=") == "https://h.example/?REDACTED")
+        #expect(try shown("https://h.example/?q==x&page=1=2") == "https://h.example/?q=REDACTED&page=1=2")
         #expect(try shown("https://h.example/?page=1;token=secret") == "https://h.example/?page=REDACTED")
         let location = HTTPHeader(.location, "https://u:pw@h.example/cb?code=secret#tok")
         #expect(redaction.value(of: location) == "https://h.example/cb?code=REDACTED")

@@ -89,6 +89,9 @@ struct TraceContextTests {
         #expect(stub.requests.map { $0.headers.contains(.traceparent) } == [true, false])
         let ids = (String(repeating: "a", count: 32), String(repeating: "b", count: 16))
         #expect(TraceContext(traceID: ids.0, spanID: ids.1, state: "garbage without equals,,===")?.state == nil)
+        for text in ["=b", "a=", "a=b,=c"] {
+            #expect(TraceContext(traceID: ids.0, spanID: ids.1, state: text)?.state == nil)
+        }
         #expect(TraceContext(traceID: ids.0, spanID: ids.1, state: "a=b, c@d=e,")?.state == "a=b, c@d=e,")
     }
 
@@ -121,5 +124,8 @@ struct TraceContextTests {
     func laterVersion() {
         let later = TraceContext(traceparent: "cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-03-what")
         #expect(later?.traceparent == "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01")
+        // Only the last bit of the hexadecimal flags is the sampled flag.
+        let flags = TraceContext(traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-10")
+        #expect(flags?.isSampled == false)
     }
 }

@@ -60,9 +60,10 @@ struct CacheFaultTests {
 
     @Test("A record of removals with a damaged end is repaired, so that responses are stored again")
     func damagedRecord() async throws {
-        _ = try disk()
+        _ = try await send("b", disk())
         try Data(count: 37).write(to: removals)
         _ = try await send("a", disk())
+        #expect(try await send("b", disk()).source == .network, "the lost line may have removed every response")
         _ = try await send("a", disk())
         #expect(try await send("a", disk()).source == .cache)
     }

@@ -41,6 +41,12 @@ struct CacheRevalidationTests {
         while limit.activeCount > 0 { await Task.yield() }
         #expect(try await service.request(Get()) == "two")
         #expect(stub.requests.count == 2, "at most one validation of a URL runs at a time")
+        clock.advance(by: .seconds(61))
+        #expect(try await service.request(Get()) == "two")
+        while stub.requests.count < 3 { await Task.yield() }
+        await responses.give("three")
+        while limit.activeCount > 0 { await Task.yield() }
+        #expect(try await service.request(Get()) == "three", "a later validation is not prevented by the first one")
     }
 
     @Test("The cookies of a background validation are stored")
