@@ -76,7 +76,7 @@ struct JSONTextTests {
         let texts: [(String, JSONValue)] = [
             ("1.0", .int(1)), ("1e3", .int(1_000)), ("0.1", .double(0.1)), ("0.10000000000000000", .double(0.1)),
             ("18446744073709551615", .uint(.max)), ("12345678901234567.89", .decimal(price)),
-            ("-12345678901234567.89", .decimal(-price)), ("1e300", .double(1e300)),
+            ("-12345678901234567.89", .decimal(-price)), ("1e300", .double(1e300)), ("-0", .int(0)),
         ]
         for (text, value) in texts {
             #expect(try JSONValue(json: Data(text.utf8)) == value, "\(text)")
@@ -91,6 +91,14 @@ struct JSONTextTests {
         #expect(JSONValue.int(3).decimal == 3 && JSONValue.uint(.max).decimal == Decimal(UInt64.max))
         #expect(JSONValue.string("1").decimal == nil && JSONValue.double(1e300).decimal == nil)
         #expect(JSONValue.decimal(price).double == 12_345_678_901_234_567.89)
+        #expect(try JSONValue(json: Data("-0.0".utf8)).double?.sign == .minus)
+    }
+
+    @Test("Values, names and ends are counted, so that memory is limited")
+    func count() throws {
+        let text = Data(#"{"a":[0,0]}"#.utf8)
+        #expect(throws: DecodingError.self) { try JSONValue(json: text, depth: 9, maximumCount: 6) }
+        #expect(try JSONValue(json: text, depth: 9, maximumCount: 7) == ["a": [0, 0]])
     }
 
     @Test("If a name occurs twice in an object, the last value counts")

@@ -129,7 +129,13 @@ struct JSONLines<Element: Decodable & Sendable>: AsyncIteratorProtocol {
         while let line = try await lines.next() {
             number += 1
             guard !line.utf8.allSatisfy({ HTTPGrammar.isBlank($0) }) else { continue }
-            do { return try decoder.read(Element.self, from: Data(line.utf8)) } catch {
+            do {
+                return try await LargeBody.reading(Data(line.utf8)) { [decoder] line in
+                    try decoder.read(Element.self, from: line)
+                }
+            } catch let interruption as Interruption {
+                throw interruption
+            } catch {
                 let fault = UndecodableBody.describe(error, reading: Element.self)
                 throw NetworkError(.undecodableBody, reason: "line \(number): \(fault)", underlying: error)
             }

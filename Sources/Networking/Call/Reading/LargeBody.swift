@@ -4,21 +4,26 @@ import Foundation
 ///
 /// A decoder works until it is done, and cannot be interrupted. On the threads that all tasks share, a few large bodies
 /// would stop every other task. Here, the call waits for the value and not for the thread, so that it ends at once when
-/// it is cancelled, or at its deadline. The thread then ends its work for nothing.
+/// it is cancelled, or at its deadline. The task of the thread is then cancelled, too.
 enum LargeBody {
-    /// The size of the largest body that is read at once: 1 MiB. A JSON decoder needs a few hundredths of a second.
-    static let size = 1 << 20
+    /// The size of the largest body that is read at once: 64 KiB. A JSON decoder needs a few hundredths of a second.
+    private static let size = 64 << 10
 
-    /// Reads a body in a task of its own, with the task-local values of the caller.
+    /// Reads a body. If it is large, it is read in a task of its own, with the task-local values of the caller.
     ///
     /// - Throws: The error of the closure, or an ``Interruption``.
-    static func read<Value: Sendable>(_ read: @escaping @Sendable () throws -> Value) async throws -> Value {
+    static func reading<Value: Sendable>(
+        _ body: Data, _ read: @escaping @Sendable (Data) throws -> Value
+    ) async throws -> Value {
+        guard body.count > LargeBody.size else { return try read(body) }
         let end = Settlement<Value>()
-        if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-            Task(executorPreference: Threads.shared) { end.settle(Result { try read() }) }
-        } else {
-            Task { end.settle(Result { try read() }) }
-        }
+        let work =
+            if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
+                Task(executorPreference: Threads.shared) { _ = end.settle(Result { try read(body) }) }
+            } else {
+                Task { _ = end.settle(Result { try read(body) }) }
+            }
+        defer { work.cancel() }
         return try await end.value()
     }
 

@@ -8,7 +8,8 @@ public struct ServerSentEvent: Hashable, Sendable {
     /// The text of the event. Its lines are separated by LF.
     public var data: String
     /// The last event ID, which the server has sent with this event or earlier; empty if the server has sent none. Send
-    /// it as `Last-Event-ID` to resume after this event.
+    /// it as `Last-Event-ID` to resume after this event. An ID of more than 4,096 bytes or with a control character is
+    /// ignored.
     public var id = ""
     /// The reconnection time, which the server has sent with this event or earlier; nil if the server has sent none.
     /// The client should wait for this time before it connects again. At most 24 hours.
@@ -97,7 +98,8 @@ package struct ServerSentEventParser: Sendable {
                 throw NetworkError.responseTooLarge(limit: longestEvent)
             }
             if data == nil { data = value } else { data? += "\n" + value }
-        case "id": if value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) { id = value }
+        // An ID that cannot be sent as `Last-Event-ID` is ignored.
+        case "id": if value.utf8.count <= 4_096, HTTPGrammar.isFieldContent(value) { id = value }
         case "retry":
             let isNumber = !value.isEmpty && value.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
             if isNumber { retry = .milliseconds(min(Int(value) ?? .max, 86_400_000)) }

@@ -5,7 +5,7 @@ struct UndecodableBody: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) {
-        self.description = description
+        self.description = description.onOneLine
     }
 
     /// Returns the reason of an error as a text, with the type that the call requested. For a decoding error, the text

@@ -6,8 +6,8 @@ extension JSONValue {
     ///
     /// - Parameter text: The text, in UTF-8. UTF-16 and UTF-32 are recognized as well.
     /// - Throws: `DecodingError.dataCorrupted`, which says what was expected, what was found, and at which byte: if the
-    ///   text is not JSON, if more than 512 arrays and objects are inside each other, or if a number is too large for a
-    ///   `Double`.
+    ///   text is not JSON, if more than 512 arrays and objects are inside each other, if there are more than 2,000,000
+    ///   values, names and ends of arrays and objects, or if a number is too large for a `Double`.
     public init(json text: Data) throws {
         try self.init(json: text, depth: 512)
     }
@@ -18,34 +18,50 @@ extension JSONValue {
         try self.init(json: text, depth: 64)
     }
 
-    private init(json text: Data, depth: Int) throws {
+    /// - Parameter maximumCount: The most values, names, and ends of arrays and objects. In memory, each is larger than
+    ///   in the text: an element takes 24 bytes, an object with one member about 150.
+    init(json text: Data, depth: Int, maximumCount: Int = 2_000_000) throws {
         guard let text = String(data: text, encoding: text.encodingOfJSON) else {
             throw JSONScanner.fault("it is not UTF-8")
         }
         var scanner = JSONScanner(text, depth: depth)
-        // The values that belong to no array or object yet, the names of those that are members, and for each array or
-        // object that has begun, the number of values before it.
-        var (values, names, starts): ([JSONValue], [String], [Int]) = ([], [], [])
+        // The array or object that is being read and those around it, from the outermost to the innermost. The
+        // outermost one contains only the whole value.
+        var open = [Container()]
+        var count = 0
         while let token = try scanner.next() {
+            count += 1
+            guard count <= maximumCount else { throw JSONScanner.fault("more than \(maximumCount) values") }
+            let value: JSONValue
             switch token {
-            case .null: values.append(.null)
-            case .bool(let value): values.append(.bool(value))
-            case .number(let text): values.append(try JSONValue(number: text))
-            case .string(let value): values.append(.string(value))
-            case .name(let name): names.append(name)
-            case .beginArray, .beginObject: starts.append(values.count)
-            case .endArray:
-                let elements = Array(values[starts.removeLast()...])
-                values.removeLast(elements.count)
-                values.append(.array(elements))
-            case .endObject:
-                let members = Array(values[starts.removeLast()...])
-                values.removeLast(members.count)
-                values.append(.object(Dictionary(zip(names.suffix(members.count), members)) { $1 }))
-                names.removeLast(members.count)
+            case .null: value = .null
+            case .bool(let isTrue): value = .bool(isTrue)
+            case .number(let text): value = try JSONValue(number: text)
+            case .string(let text): value = .string(text)
+            case .name(let name):
+                open[open.count - 1].name = name
+                continue
+            case .beginArray, .beginObject:
+                open.append(Container())
+                continue
+            case .endArray: value = .array(open.removeLast().elements)
+            case .endObject: value = .object(open.removeLast().members)
             }
+            open[open.count - 1].add(value)
         }
-        self = values[0]  // cannot fail: the scanner has no end without a value
+        self = open[0].elements[0]  // cannot fail: the scanner has no end without a value
+    }
+
+    /// An array or object of which a part has been read.
+    private struct Container {
+        var elements: [JSONValue] = []
+        var members: [String: JSONValue] = [:]
+        /// The name of the next member; nil in an array.
+        var name: String?
+
+        mutating func add(_ value: JSONValue) {
+            if let name { members[name] = value } else { elements.append(value) }
+        }
     }
 
     /// Reads a number. It is an integer if its value is one, however it is written (`1.0`, `1e3`), and a decimal number
@@ -64,6 +80,8 @@ extension JSONValue {
                 decimal != Decimal(string: "\(double)")
             {
                 self = .decimal(decimal)
+            } else if double == 0, double.sign == .minus {
+                self = .double(double)
             } else {
                 self =
                     Int64(exactly: double).map { .int($0) } ?? UInt64(exactly: double).map { .uint($0) }

@@ -42,7 +42,7 @@ extension JSONValue {
         case .int(let value): Double(value)
         case .uint(let value): Double(value)
         case .double(let value): value
-        case .decimal(let value): NSDecimalNumber(decimal: value).doubleValue
+        case .decimal(let value): Double("\(value)")
         default: nil
         }
     }
@@ -72,8 +72,10 @@ extension JSONValue: Codable {
     /// Decodes any JSON value. The decoder's key strategy does not change the names of members.
     ///
     /// A value inside a type of the app is decoded by Foundation, whose time for each value grows with the depth.
-    /// Therefore, it is an error if the value is more than 64 levels deep in the JSON.
+    /// Therefore, it is an error if the value is more than 64 levels deep in the JSON, and decoding ends if the task is
+    /// cancelled.
     public init(from decoder: any Decoder) throws {
+        try Task.checkCancellation()
         guard decoder.codingPath.count <= 64 else {
             throw JSONScanner.fault("more than 64 arrays and objects inside each other")
         }

@@ -120,7 +120,8 @@ extension Redaction {
     /// Returns what is shown of a body. Nil: its length and media type.
     private func shown(_ body: Data, _ type: MediaType?) -> String? {
         guard let fields else { return body.asText.flatMap { $0.contains("\0") ? nil : $0 } }
-        guard !fields.isEmpty else { return nil }
+        // The whole body is parsed, so a large one is not shown.
+        guard !fields.isEmpty, body.count <= 1 << 20 else { return nil }
         if type?.essence == MediaType.formURLEncoded.essence, let text = String(data: body, encoding: .utf8) {
             return form(text, shown: fields)
         }
