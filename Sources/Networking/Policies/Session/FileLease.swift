@@ -175,8 +175,15 @@ struct FileLease: Sendable {
 
     /// Returns a negative number if the file does not exist.
     private func openSecond(creating flag: Int32) throws -> Int32 {
-        let file = open(second, O_RDWR | O_CLOEXEC | O_NOFOLLOW | flag, 0o600)
+        let file = open(second, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flag, 0o600)
         guard file >= 0 || errno == ENOENT else { throw FileLock.fault(second) }
+        // Somebody else could lock a file of theirs for ever.
+        var status = stat()
+        guard file < 0 || fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && OwnedFile.isTrusted(status)
+        else {
+            close(file)
+            throw FileLock.fault(second, EPERM)
+        }
         return file
     }
 }

@@ -90,8 +90,10 @@ public struct FileDestination: Sendable {
 
     /// The stored description of the part; nil if there is none, or if it is damaged.
     var point: ResumePoint? {
-        let point = try? JSONDecoder().decode(ResumePoint.self, from: Data(contentsOf: note))
-        return point?.isSendable == true ? point : nil
+        guard let content = try? OwnedFile.read(note.path),
+            let point = try? JSONDecoder().decode(ResumePoint.self, from: content)
+        else { return nil }
+        return point.isSendable ? point : nil
     }
 
     /// Checks that the target is a file URL and not a folder, that the overwrite rule allows the download, and that the

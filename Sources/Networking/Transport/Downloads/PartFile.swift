@@ -22,11 +22,22 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
         _ url: URL, isLocked: Bool, largestSize: UInt64? = nil, _ fault: @escaping @Sendable (Int32) -> NetworkError
     ) throws {
         (self.fault, self.largestSize) = (fault, largestSize ?? UInt64(FileSizeLimit.current))
-        let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | (isLocked ? 0 : O_EXCL)
+        let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
         for _ in 0..<100 {
-            let file = open(url.path, flags, 0o644)
-            guard file >= 0 else { throw fault(errno) }
             var (status, named) = (stat(), stat())
+            var file = open(url.path, flags | O_CREAT | O_EXCL, 0o644)
+            if file < 0, errno == EEXIST, isLocked {
+                // A file that exists is continued only if nobody else could have written it.
+                file = open(url.path, flags | O_NONBLOCK)
+                if file < 0, errno == ENOENT { continue }
+                if file >= 0,
+                    fstat(file, &status) != 0 || status.st_mode & S_IFMT != S_IFREG || !OwnedFile.isTrusted(status)
+                {
+                    systemClose(file)
+                    throw fault(EPERM)
+                }
+            }
+            guard file >= 0 else { throw fault(errno) }
             guard !isLocked || flock(file, LOCK_EX | LOCK_NB) == 0, fstat(file, &status) == 0,
                 stat(url.path, &named) == 0 || errno == ENOENT
             else {

@@ -5,7 +5,8 @@ enum OwnedFile {
     /// Reads a file. Returns nil if there is none.
     ///
     /// - Throws: `CocoaError` with the path if the file cannot be read now. ``Irregular`` if the name belongs to
-    ///   something else than a file, such as a symbolic link.
+    ///   something else than a file, such as a symbolic link, to a file of another user, or to a file of more than
+    ///   1 MiB.
     static func read(_ path: String) throws -> Data? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else {
@@ -18,7 +19,7 @@ enum OwnedFile {
         defer { close(file) }
         var status = stat()
         guard fstat(file, &status) == 0 else { throw FileLock.fault(path, reading: true) }
-        guard [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else { throw Irregular() }
+        guard [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT), isTrusted(status) else { throw Irregular() }
         var content = Data()
         var bytes = [UInt8](repeating: 0, count: 16_384)
         while true {
@@ -27,11 +28,15 @@ enum OwnedFile {
             guard count >= 0 else { throw FileLock.fault(path, reading: true) }
             guard count > 0 else { return content }
             content += bytes[..<count]
+            guard content.count <= 1 << 20 else { throw Irregular() }
         }
     }
 
-    /// The name of a file belongs to something else than a file.
+    /// The name of a file belongs to something else than a file of this user.
     struct Irregular: Error {}
+
+    /// Whether a file belongs to this user or to the system.
+    static func isTrusted(_ status: stat) -> Bool { [geteuid(), 0].contains(status.st_uid) }
 
     /// Writes bytes to a new file next to the old file, and replaces the old file with the new file in one step. Every
     /// reader finds either the old or the new bytes, even after a power failure. Only one caller at a time may call
@@ -90,7 +95,7 @@ enum OwnedFile {
         guard lstat(path, &named) == 0, named.st_ino == status.st_ino, named.st_dev == status.st_dev else {
             return false
         }
-        guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1, [geteuid(), 0].contains(status.st_uid) else {
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1, isTrusted(status) else {
             throw FileLock.fault(path, EPERM)
         }
         if status.st_mode & 0o077 != 0, status.st_uid == geteuid(), fchmod(file, 0o600) != 0 {
