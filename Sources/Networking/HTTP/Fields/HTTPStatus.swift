@@ -24,8 +24,15 @@ public struct HTTPStatus: Hashable, Comparable, Sendable, ExpressibleByIntegerLi
     public var isSuccessful: Bool { (200..<300).contains(code) }
     /// Whether the code is from 300 to 399: the client must take further action.
     public var isRedirection: Bool { (300..<400).contains(code) }
-    /// Whether a response with the code leads to its `Location` (RFC 9110 section 15.4).
-    var leadsToLocation: Bool { [301, 302, 303, 307, 308].contains(code) }
+    /// Returns the `Location` that a response with the code and these fields leads to (RFC 9110 section 15.4); nil if
+    /// the response is not a redirect.
+    func location(in headers: HTTPHeaders) -> String? {
+        // Most responses are no redirects, and the first comparison is faster.
+        guard isRedirection, [301, 302, 303, 307, 308].contains(code),
+            let location = headers.values(for: .location).first, !location.isEmpty
+        else { return nil }
+        return location
+    }
     /// Whether the code is from 400 to 499: the server cannot fulfill the request as it is.
     public var isClientError: Bool { (400..<500).contains(code) }
     /// Whether the code is from 500 to 599: the server failed to fulfill a valid request.

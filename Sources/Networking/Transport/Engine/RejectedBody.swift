@@ -41,7 +41,7 @@ extension TransferContext {
     /// question.
     func limitsBody(after head: ResponseHead, to request: HTTPRequest) -> Bool {
         if rules?.reject(head.status) ?? false { return true }
-        if head.leadsElsewhere, rules?.followsRedirects ?? false { return true }
+        if head.status.location(in: head.headers) != nil, rules?.followsRedirects ?? false { return true }
         return !head.status.isSuccessful
             && isRefusal(headOf: HTTPResponse(head.status, headers: head.headers, to: request))
     }
@@ -51,12 +51,6 @@ extension TransferContext {
 
     /// The maximum number of bytes of a rejected body in memory.
     var maximumRejectedSize: Int { min(RejectedBody.maximumSize, max(rules?.maximumSize ?? .max, 0)) }
-}
-
-extension ResponseHead {
-    fileprivate var leadsElsewhere: Bool {
-        status.isRedirection && status.leadsToLocation && !(headers[.location] ?? "").isEmpty
-    }
 }
 
 extension IncomingBody {

@@ -85,7 +85,11 @@ struct RedirectFollowingTransport: Transport {
 
 extension HTTPResponse {
     /// The response without its body, which nobody needs after the redirect was followed.
-    fileprivate var followed: HTTPResponse { withoutStream.keeping(bytes: 0) }
+    fileprivate var followed: HTTPResponse {
+        var response = withoutStream
+        if case .data = content { response.content = .data(Data()) }
+        return response
+    }
 }
 
 /// The rules for the request that follows a redirect.
@@ -96,10 +100,7 @@ enum Redirect {
     /// - Throws: ``NetworkError/Kind/redirectRefused`` with the reason.
     static func request(after response: HTTPResponse) throws -> HTTPRequest? {
         let request = response.request
-        // Most responses are no redirects, and the first comparison is faster.
-        guard response.status.isRedirection, response.status.leadsToLocation,
-            let location = response.headers.values(for: .location).first, !location.isEmpty
-        else { return nil }
+        guard let location = response.status.location(in: response.headers) else { return nil }
         let locations = Set(response.headers.values(for: .location))
         guard locations.count == 1 else {
             throw refusal("expected one Location, found \(locations.count) different ones", response)
@@ -146,19 +147,22 @@ enum Redirect {
         guard scheme == "https" || response.request.url.scheme?.lowercased() != "https" else {
             throw refusal("its Location leads from https to http", response)
         }
-        return inheritingFragment(withoutUser(target, of: response.request), from: response.request.url)
+        guard let url = withoutUser(target, of: response.request) else {
+            throw refusal("its Location has a user and cannot be read", response)
+        }
+        return inheritingFragment(url, from: response.request.url)
     }
 
     /// Returns the target without user and password, unless the request has the same ones for the same origin. A server
-    /// must not choose the credentials that the client sends.
-    private static func withoutUser(_ target: URL, of request: HTTPRequest) -> URL {
+    /// must not choose the credentials that the client sends. Returns nil if they cannot be removed.
+    private static func withoutUser(_ target: URL, of request: HTTPRequest) -> URL? {
         guard target.user != nil || target.password != nil else { return target }
         let isOwn = target.user == request.url.user && target.password == request.url.password
-        guard !isOwn || HTTPOrigin(target) != request.origin,
-            var components = URLComponents(url: target, resolvingAgainstBaseURL: true)
-        else { return target }
-        (components.user, components.password) = (nil, nil)
-        return components.url ?? target
+        guard !isOwn || HTTPOrigin(target) != request.origin else { return target }
+        var components = URLComponents(url: target, resolvingAgainstBaseURL: true)
+        components?.user = nil
+        components?.password = nil
+        return components?.url
     }
 
     /// Returns the target with the fragment of the request if the target has none (RFC 9110 section 10.2.2).
