@@ -30,9 +30,10 @@ struct GrowthCheck: Check {
             return ["\(row.target): there is no such target"]
         }
         let name = "\(row.target), \(row.shape)"
-        let faults = GrowthMeasurement(row: row, target: target, shortest: shortest).faults()
-        report.progress(
-            "growth", since: begun, "\(name): \(faults.isEmpty ? "linear" : faults.joined(separator: "; "))")
+        let result = GrowthMeasurement(row: row, target: target, shortest: shortest).result()
+        let faults = result.faults
+        let words = faults.isEmpty ? "linear, \(result.figures)" : faults.joined(separator: "; ")
+        report.progress("growth", since: begun, "\(name): \(words)")
         switch (faults.isEmpty, row.known) {
         case (true, nil): return []
         case (false, nil): return faults.map { "\(name): \($0)" }

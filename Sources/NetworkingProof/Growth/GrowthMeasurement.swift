@@ -21,8 +21,25 @@ struct GrowthMeasurement {
         (self.row, self.target, self.shortest) = (row, target, shortest)
     }
 
-    /// Returns what grows too fast.
-    func faults() -> [String] {
+    /// What a row needs.
+    struct Result {
+        /// What grows too fast.
+        var faults: [String] = []
+        /// The size of the largest input, and what it needs.
+        var size = 0
+        var time = Duration.zero
+        /// A multiple of the size; nil where memory cannot be measured.
+        var memory: Double?
+
+        /// The time for 1 MiB, and the memory.
+        var figures: String {
+            let time = GrowthMeasurement.text(time * Double(1 << 20) / Double(max(size, 1)))
+            return "\(time) for 1 MiB" + (memory.map { ", \(GrowthMeasurement.text($0)) times the memory" } ?? "")
+        }
+    }
+
+    /// Measures the row.
+    func result() -> Result {
         var size = 256
         var time = measure(size)
         while time < shortest {
@@ -31,43 +48,49 @@ struct GrowthMeasurement {
             time = measure(size)
         }
         let expected = .milliseconds(2) + slowest * size / 1_024
-        if time > expected, best(size) > expected { return ["\(size) bytes take \(text(time))"] }
-        // If another process delays a measurement, the row is measured again.
-        var growth: [String] = []
-        for _ in 0..<3 {
-            growth = faults(from: size)
-            if growth.isEmpty { break }
+        if time > expected, best(size) > expected {
+            return Result(faults: ["\(size) bytes take \(GrowthMeasurement.text(time))"], size: size, time: time)
         }
-        return growth + memory(size * 8)
+        // If another process delays a measurement, the row is measured again.
+        var result = Result(size: size * 8)
+        for _ in 0..<3 {
+            (result.faults, result.time) = growth(from: size)
+            if result.faults.isEmpty { break }
+        }
+        return measuringMemory(result)
     }
 
     /// The three doublings are compared as one, because a size at which the memory no longer fits in a cache of the
     /// processor makes a single doubling slower.
-    private func faults(from size: Int) -> [String] {
+    private func growth(from size: Int) -> (faults: [String], longest: Duration) {
         let times = [1, 2, 4, 8].map { best(size * $0) }
         let ratio = times[3] / times[0]
-        guard ratio > limit * limit * limit else { return [] }
-        return ["\(size) to \(size * 8) bytes take \(times.map(text).joined(separator: ", "))"]
+        guard ratio > limit * limit * limit else { return ([], times[3]) }
+        let words = times.map(GrowthMeasurement.text).joined(separator: ", ")
+        return (["\(size) to \(size * 8) bytes take \(words)"], times[3])
     }
 
     /// Checks a parser that is fast, or that ignores or refuses large inputs.
-    private func limited() -> [String] {
+    private func limited() -> Result {
         let time = best(largest)
-        let faults = time <= longest ? [] : ["\(largest) bytes take \(text(time))"]
-        return faults + memory(largest)
+        let faults = time <= longest ? [] : ["\(largest) bytes take \(GrowthMeasurement.text(time))"]
+        return measuringMemory(Result(faults: faults, size: largest, time: time))
     }
 
-    private func memory(_ size: Int) -> [String] {
-        let input = row.input(ofSize: size)
+    private func measuringMemory(_ result: Result) -> Result {
+        var result = result
+        let input = row.input(ofSize: result.size)
         // Without /proc, the memory is not measured.
-        guard let most = PeakMemory.during({ _ = target.violation(by: input) }) else { return [] }
+        guard let most = PeakMemory.during({ _ = target.violation(by: input) }) else { return result }
         // A part of the memory does not depend on the input: buffers, threads and pages of the allocator.
-        let factor = Double(max(most - (8 << 20), 0)) / Double(size)
-        return factor <= row.memory
-            ? []
-            : [
-                "\(size) bytes need \(most) bytes of memory, \(text(factor)) times, expected at most \(text(row.memory))"
-            ]
+        let factor = Double(max(most - (8 << 20), 0)) / Double(result.size)
+        result.memory = factor
+        if factor > row.memory {
+            let (found, expected) = (GrowthMeasurement.text(factor), GrowthMeasurement.text(row.memory))
+            result.faults.append(
+                "\(result.size) bytes need \(most) bytes of memory, \(found) times, expected at most \(expected)")
+        }
+        return result
     }
 
     /// The shortest of three measurements.
@@ -90,7 +113,7 @@ struct GrowthMeasurement {
         return time.tv_sec * 1_000_000_000 + time.tv_nsec
     }
 
-    private func text(_ time: Duration) -> String { "\(Int(time / .milliseconds(1))) ms" }
+    private static func text(_ time: Duration) -> String { "\(Int(time / .milliseconds(1))) ms" }
 
-    private func text(_ number: Double) -> String { number.formatted(.number.precision(.fractionLength(1))) }
+    private static func text(_ number: Double) -> String { number.formatted(.number.precision(.fractionLength(1))) }
 }
