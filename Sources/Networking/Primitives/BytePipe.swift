@@ -54,7 +54,12 @@ final class BytePipe: Sendable {
                 state.isWriterRefused = true
                 return (.full, nil)
             }
-            state.chunks.append(chunk)
+            // A server can send single bytes. Small chunks are joined, so that each costs no more than its bytes.
+            if let last = state.chunks.indices.last, state.chunks[last].count + chunk.count <= capacity / 64 {
+                state.chunks[last] += chunk
+            } else {
+                state.chunks.append(chunk)
+            }
             state.buffered += chunk.count
             return (.taken, state.reader)
         }

@@ -35,7 +35,7 @@ package struct EventStreamMachine: Sendable {
     private let maximumFailures: Int
     /// The ID of the event after which the next connection resumes.
     package private(set) var lastEventID: String
-    /// The delay before a reconnection. The server can change it.
+    /// The delay before a reconnection. The server can change it to 100 ms or more.
     package private(set) var delay: Duration
     package private(set) var hasConnected = false
     package private(set) var isOver = false
@@ -87,7 +87,7 @@ package struct EventStreamMachine: Sendable {
             }
         }
         lastEventID = id ?? lastEventID
-        delay = retry ?? delay
+        delay = retry.map { max($0, .milliseconds(100)) } ?? delay
         defer { emptyConnections += 1 }
         return .reconnect(after: EventStreamMachine.wait(for: delay, afterEmpty: emptyConnections))
     }

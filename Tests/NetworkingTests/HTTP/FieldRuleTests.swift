@@ -11,7 +11,11 @@ struct FieldRuleTests {
         return nil
     }
 
-    @Test("A value with a control character is refused", arguments: ["a\u{1B}b", "a\u{7F}", "a\rb", "a\nb", "a\0b"])
+    @Test(
+        "A value with a control character or line separator is refused",
+        arguments: [
+            "a\u{1B}b", "a\u{7F}", "a\rb", "a\nb", "a\0b", "a\u{80}", "a\u{85}b", "a\u{9F}", "a\u{2028}b", "a\u{2029}",
+        ])
     func controls(value: String) throws {
         #expect(try fault(HTTPHeader("X-A", value))?.contains("its value contains a control character") == true)
     }

@@ -39,7 +39,7 @@ public struct NetworkError: Error {
         underlying: (any Error)? = nil
     ) {
         self.kind = kind
-        self.reason = reason
+        self.reason = reason?.onOneLine
         self.request = request
         self.response = response
         self.underlying = underlying

@@ -141,13 +141,22 @@ enum HTTPGrammar {
         !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
     }
 
-    /// Whether the text is a valid field value: it contains no CR, LF, NUL or other control byte except the tab, and
-    /// neither begins nor ends with a blank.
+    /// Whether the text is a valid field value: it is field content, and neither begins nor ends with a blank.
     static func isFieldValue(_ text: String) -> Bool {
         let bytes = text.utf8
         guard let first = bytes.first, let last = bytes.last else { return true }
-        guard !isBlank(first), !isBlank(last) else { return false }
-        return bytes.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }
+        return !isBlank(first) && !isBlank(last) && isFieldContent(text)
+    }
+
+    /// Whether the text contains no control character except the tab, and no line separator. Therefore it contains no
+    /// CR, LF and NUL, and none of the controls U+0080 to U+009F, which some programs treat as ends of lines.
+    static func isFieldContent(_ text: String) -> Bool {
+        var all: UInt8 = 0
+        for byte in text.utf8 {
+            guard byte >= 0x20 && byte != 0x7F || byte == 0x09 else { return false }
+            all |= byte
+        }
+        return all < 0x80 || !text.unicodeScalars.contains { $0.isControl && $0 != "\t" }
     }
 
     /// Whether the text is a host with an optional port, RFC 9110 section 7.2.

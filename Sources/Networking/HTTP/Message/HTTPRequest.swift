@@ -197,7 +197,7 @@ extension HTTPRequest {
         guard HTTPGrammar.isFieldValue(field.value) else {
             throw invalid(
                 "header \(field.name)",
-                "its value contains a control character, such as a line break, or begins or ends with whitespace")
+                "its value contains a control character or line separator, or begins or ends with whitespace")
         }
         guard field.name != .host || HTTPGrammar.isHost(field.value) else {
             throw invalid("header Host", "it is not a host with an optional port")

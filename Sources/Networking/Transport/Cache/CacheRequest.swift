@@ -121,7 +121,7 @@ struct EntityTag: Equatable, Sendable {
     /// control characters between the quotes.
     var isValid: Bool {
         let bytes = text.utf8
-        return bytes.count >= 2 && text.hasPrefix("\"") && text.hasSuffix("\"")
+        return bytes.count >= 2 && text.hasPrefix("\"") && text.hasSuffix("\"") && HTTPGrammar.isFieldContent(text)
             && bytes.dropFirst().dropLast().allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\"") }
     }
 

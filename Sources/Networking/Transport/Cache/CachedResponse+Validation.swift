@@ -15,7 +15,9 @@ extension CachedResponse {
             request.headers[.ifRange] = tag
             return true
         }
-        let modified = headers[.lastModified].flatMap { HTTPDate($0) == nil ? nil : $0 }
+        let modified = headers[.lastModified].flatMap {
+            HTTPDate($0) == nil || !HTTPGrammar.isFieldValue($0) ? nil : $0
+        }
         guard tag != nil || modified != nil else { return false }
         request.headers[.ifNoneMatch] = tag
         request.headers[.ifModifiedSince] = modified

@@ -84,9 +84,8 @@ package struct CachedResponse: Sendable {
 
     /// The approximate size in bytes.
     var size: Int {
-        let fields = [headers, audience.fields].joined().reduce(0) {
-            $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count
-        }
+        // In memory, a field needs about 100 bytes in addition to its text.
+        let fields = headers.size + audience.fields.size + 100 * (headers.count + audience.fields.count)
         return Int(body.count) + fields + 512
     }
 
@@ -130,6 +129,11 @@ package struct CachedResponse: Sendable {
     }
 }
 
+extension HTTPHeaders {
+    /// The number of bytes of all names and values.
+    fileprivate var size: Int { reduce(0) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count } }
+}
+
 /// Updates from later responses.
 extension CachedResponse {
     /// Updates the header fields from a later response that has confirmed this response (RFC 9111 section 3.2). Returns
@@ -153,6 +157,8 @@ extension CachedResponse {
         headers.remove(.age)
         headers.merge(news)
         headers = CachedResponse.storable(headers)
+        // Each confirmation may add fields. Together, they may not exceed what one response can have.
+        guard headers.count <= 4_096, headers.size <= 256 << 10 else { return false }
         self.freshness = freshness(status, headers)
         guard let audience = CacheAudience(of: request.request, headers) else { return false }
         self.audience = audience

@@ -104,7 +104,7 @@ public final class CookieJar: Sendable {
         let stored = storage?.cookies?.compactMap(Cookie.init)
         let changes = store.withLock { store in
             if let stored { store.adopt(stored) }
-            return received.map { store.keep($0, from: location, at: now) }
+            return received.map { store.keep($0, from: location, at: now, suffixes: suffixes ?? .system) }
         }
         // The storage is changed outside the lock, because it notifies observers. The storage replaces a cookie in one
         // step, so that no request misses the cookie.
@@ -115,10 +115,19 @@ public final class CookieJar: Sendable {
         }
     }
 
-    /// Returns the value of the `Cookie` field for a URL; nil if no cookie is to be sent.
+    /// The maximum length of the `Cookie` field: 8,190 bytes. Most servers reject a longer field. Otherwise, one server
+    /// of a site could prevent all requests to the other servers of the site.
+    private static let longestField = 8_190
+
+    /// Returns the value of the `Cookie` field for a URL; nil if no cookie is to be sent. Cookies that do not fit are
+    /// omitted, those with short paths and the newest first.
     package func field(for url: URL) -> String? {
-        let cookies = select(for: url, from: storage?.cookies ?? [])
-        return cookies.isEmpty ? nil : cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
+        var field = ""
+        for cookie in select(for: url, from: storage?.cookies ?? []) {
+            let pair = "\(field.isEmpty ? "" : "; ")\(cookie.name)=\(cookie.value)"
+            if field.utf8.count + pair.utf8.count <= CookieJar.longestField { field += pair }
+        }
+        return field.isEmpty ? nil : field
     }
 
     private func select(for url: URL, from stored: [HTTPCookie]) -> [Cookie] {

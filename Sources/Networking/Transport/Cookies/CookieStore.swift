@@ -41,7 +41,10 @@ struct CookieStore: Sendable {
     /// Stores a cookie. It replaces a stored cookie with the same key, and takes the place of the stored cookie in the
     /// order of creation. An expired cookie is not stored; it only removes the stored cookie with the same key.
     @discardableResult
-    mutating func keep(_ cookie: Cookie, from location: CookieLocation, at now: Date) -> Change {
+    mutating func keep(
+        _ cookie: Cookie, from location: CookieLocation, at now: Date,
+        suffixes: @autoclosure () -> CookieJar.PublicSuffixList = CookieJar.PublicSuffixList("")
+    ) -> Change {
         guard location.isSecure || !hidesSecureCookie(cookie, at: now) else { return Change() }
         var (cookie, change) = (cookie, Change())
         history += 1
@@ -55,7 +58,7 @@ struct CookieStore: Sendable {
         cookie.creation = replaced.first?.creation ?? cookie.creation
         domains[cookie.domain, default: []].append(cookie)
         count += 1
-        let evicted = enforceLimits(addedTo: cookie.domain, at: now)
+        let evicted = enforceLimits(addedTo: cookie.domain, at: now, suffixes)
         change.removed += evicted
         change.kept = evicted.contains { $0.hasKey(of: cookie) } ? nil : cookie
         return change
@@ -93,8 +96,11 @@ struct CookieStore: Sendable {
     /// If the domain has too many cookies, its least recently used cookie is removed. A Secure cookie is removed only
     /// if the domain has no other cookies. Otherwise, responses over http could fill the domain and so remove its
     /// Secure cookies. If the jar has too many cookies, all expired cookies are removed. If it still has too many, the
-    /// least recently used cookie is removed.
-    private mutating func enforceLimits(addedTo domain: String, at now: Date) -> [Cookie] {
+    /// least recently used cookie is removed: of the domain's own site, unless the site has few cookies. Otherwise, one
+    /// site could remove the cookies of all others.
+    private mutating func enforceLimits(
+        addedTo domain: String, at now: Date, _ suffixes: () -> CookieJar.PublicSuffixList
+    ) -> [Cookie] {
         var evicted: [Cookie] = []
         if let cookies = domains[domain], cookies.count > CookieStore.domainLimit,
             let oldest = leastRecentlyUsed(cookies.filter { !$0.isSecure }) ?? leastRecentlyUsed(cookies)
@@ -103,7 +109,11 @@ struct CookieStore: Sendable {
         }
         guard count > CookieStore.limit else { return evicted }
         for domain in domains.keys { evicted += remove(from: domain) { $0.isExpired(at: now) } }
-        if count > CookieStore.limit, let oldest = leastRecentlyUsed(domains.values.joined()) {
+        guard count > CookieStore.limit else { return evicted }
+        let site = suffixes().site(of: domain)
+        let own = domains.filter { HostName.matches($0.key, domain: site) }.values.joined()
+        let isFull = own.count > CookieStore.domainLimit
+        if let oldest = isFull ? leastRecentlyUsed(own) : leastRecentlyUsed(domains.values.joined()) {
             evicted += remove(from: oldest.domain) { $0.hasKey(of: oldest) }
         }
         return evicted

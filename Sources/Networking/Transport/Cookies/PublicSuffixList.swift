@@ -53,6 +53,18 @@ extension CookieJar {
             return rules.contains(String(domain)) && !isException(domain)
         }
 
+        /// Returns the registered domain of a domain: `shop.example` for `www.shop.example`.
+        func site(of domain: String) -> String {
+            guard !HostName.isAddress(domain) else { return domain }
+            var site = domain[...]
+            while let dot = site.firstIndex(of: ".") {
+                let parent = site[site.index(after: dot)...]
+                if contains(String(parent)) { break }
+                site = parent
+            }
+            return String(site)
+        }
+
         /// Whether an exception names the domain or a domain above it. Exceptions take precedence over all rules.
         private func isException(_ domain: Substring) -> Bool {
             var rest = domain

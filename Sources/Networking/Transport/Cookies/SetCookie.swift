@@ -20,13 +20,13 @@ struct SetCookie {
     /// The longest lifetime of a cookie in seconds: 400 days.
     static let longestAge: Int64 = 34_560_000
 
-    /// Returns nil if the field has a control character other than TAB, if it has no name, or if its name and value
+    /// Returns nil if the field has a control character other than TAB or a line separator, if it has no name, or if its name and value
     /// together have more than 4,096 bytes.
     ///
     /// A value without a name, which 6265bis accepts, is rejected as in RFC 6265 section 5.2, because Foundation cannot
     /// represent it.
     init?(_ field: String) {
-        guard field.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else { return nil }
+        guard HTTPGrammar.isFieldContent(field) else { return nil }
         // Splits bytes, because a delimiter with a combining mark is a different `Character`.
         let parts = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map(SetCookie.pair)
         guard let pair = parts.first, let value = pair.value, !pair.name.isEmpty,

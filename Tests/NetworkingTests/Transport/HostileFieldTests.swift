@@ -1,0 +1,123 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+/// What a server chooses never makes a later request invalid.
+@Suite("Fields of a hostile server", .endsInTime)
+struct HostileFieldTests {
+    private struct Get: Endpoint {
+        let path: EndpointPath = "items"
+    }
+
+    private let clock = ManualClock()
+    private let stub = StubTransport()
+
+    /// Control characters that a response may contain, and a request may not.
+    private static let controls = ["\u{85}", "\u{9B}", "\u{2028}"]
+
+    private func service() -> NetworkService {
+        NetworkService(environment: Fixture.environment) {
+            $0.cache = ResponseCache(clock: clock.networkClock)
+            $0.cookies = CookieJar(publicSuffixes: CookieJar.PublicSuffixList(""))
+            $0.transport = stub
+            $0.clock = clock.networkClock
+        }
+    }
+
+    @Test("A validator with a control character is not sent", arguments: controls)
+    func validators(control: String) async throws {
+        for validator: HTTPHeaders in [
+            [.eTag: "\"a\(control)b\""], [.lastModified: "Sun\(control), 06 Nov 1994 08:49:37 GMT"],
+        ] {
+            stub.on(
+                .get, "/v1/items",
+                StubResponse(headers: validator.merging([.cacheControl: "max-age=1"]), body: Data("a".utf8)))
+            let service = service()
+            for _ in 0..<2 {
+                #expect(try await service.request(Get(), as: .string) == "a")
+                clock.advance(by: .seconds(2))
+            }
+            let request = try #require(stub.requests.last)
+            #expect(request.headers[.ifNoneMatch] == nil && request.headers[.ifModifiedSince] == nil)
+        }
+    }
+
+    @Test("A cookie with a control character is not stored", arguments: controls)
+    func cookies(control: String) async throws {
+        stub.on(.get, "/v1/items", StubResponse(headers: [.setCookie: "a=b\(control)c"], body: Data("a".utf8)))
+        let service = service()
+        for _ in 0..<2 { #expect(try await service.request(Get(), as: .string) == "a") }
+        #expect(stub.requests.allSatisfy { !$0.headers.contains(.cookie) })
+    }
+
+    @Test("The id of an event is ignored if it has a control character or more than 4,096 bytes", arguments: controls)
+    func eventIDs(control: String) throws {
+        var parser = ServerSentEventParser()
+        let long = String(repeating: "x", count: 4_096)
+        #expect(try parser.parse(Data("id: \(long)\ndata: a\n\n".utf8)).first?.id == long)
+        for id in ["a\(control)", long + "x"] {
+            #expect(try parser.parse(Data("id: \(id)\ndata: a\n\n".utf8)).first?.id == long)
+        }
+    }
+
+    @Test("A stream waits at least 100 ms before it connects again, even if the server asks it not to wait")
+    func hurry() {
+        var machine = EventStreamMachine(ServerSentEvent.Reconnection(), repeating: .always)
+        machine.connect()
+        #expect(machine.step(after: .ended, id: nil, retry: .zero) == .reconnect(after: .milliseconds(100)))
+    }
+
+    @Test("Cookies that exceed 8,190 bytes together are not sent, those with short paths and the newest first")
+    func longCookies() throws {
+        let jar = CookieJar(publicSuffixes: CookieJar.PublicSuffixList(""))
+        let value = String(repeating: "v", count: 4_000)
+        try jar.keep("session=\(value)", "a=\(value)", "b=\(value)", "c=d", from: "http://x.example/")
+        #expect(try jar.sent(to: "http://x.example/") == "session=\(value); a=\(value); c=d")
+        let most = String(repeating: "v", count: 4_090)
+        try jar.keep("long=\(most)", from: "http://y.example/")
+        try jar.keep("e=\(most)", from: "http://y.example/")
+        #expect(try jar.sent(to: "http://y.example/")?.utf8.count == 8_189)
+    }
+
+    @Test("A site that fills the jar removes its own cookies, not those of other sites")
+    func manyCookies() throws {
+        let suffixes = CookieJar.PublicSuffixList("co.uk\n")
+        let jar = CookieJar(publicSuffixes: suffixes)
+        try jar.keep("session=1", from: "https://bank.co.uk/")
+        for host in 0..<70 {
+            for number in 0..<50 { try jar.keep("n\(number)=1", from: "https://h\(host).evil.co.uk/") }
+        }
+        #expect(jar.cookies.count == 3_000)
+        #expect(try jar.sent(to: "https://bank.co.uk/") == "session=1")
+        #expect(suffixes.site(of: "a.b.evil.co.uk") == "evil.co.uk" && suffixes.site(of: "co.uk") == "co.uk")
+        #expect(suffixes.site(of: "127.0.0.1") == "127.0.0.1" && suffixes.site(of: "a.b") == "a.b")
+    }
+
+    @Test("Small chunks that wait for a reader are joined")
+    func smallChunks() async throws {
+        let pipe = BytePipe(capacity: 64 << 10)
+        for _ in 0..<2_500 { #expect(pipe.write(Data([7])) == .taken) }
+        var sizes: [Int] = []
+        pipe.finish()
+        while let chunk = try await pipe.next() { sizes.append(chunk.count) }
+        #expect(sizes == [1_024, 1_024, 452])
+    }
+
+    @Test("Responses that confirm a stored one cannot let its fields grow without limit")
+    func confirmations() async throws {
+        let more = String(repeating: "x", count: 100_000)
+        let service = service()
+        func fields(_ name: String) -> HTTPHeaders { [.eTag: "\"a\"", .cacheControl: "max-age=1", .init(name): more] }
+        stub.on(
+            .get, "/v1/items", StubResponse(headers: fields("X-0"), body: Data("a".utf8)),
+            StubResponse(.notModified, headers: fields("X-1")), StubResponse(.notModified, headers: fields("X-2")),
+            StubResponse(headers: fields("X-3"), body: Data("b".utf8)))
+        for text in ["a", "a", "a", "b"] {
+            #expect(try await service.request(Get(), as: .string) == text)
+            clock.advance(by: .seconds(2))
+        }
+        #expect(stub.requests.map { $0.headers.contains(.ifNoneMatch) } == [false, true, true, false])
+    }
+}
