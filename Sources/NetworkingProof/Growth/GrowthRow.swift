@@ -95,7 +95,7 @@ extension GrowthRow {
         GrowthRow("json-texts", "spaces", "[", repeating: " ", "]"),
         GrowthRow("problem-details", "a long body", "{\"title\":\"", repeating: "x", "\"}"),
         GrowthRow("server-sent-events", "events", repeating: "data: a\n\n"),
-        GrowthRow("server-sent-events", "lines of one event", repeating: "data: a\n"),
+        GrowthRow("server-sent-events", "lines of one event", repeating: "data:\n", memory: 10),
         GrowthRow("server-sent-events", "a long line", "data: ", repeating: "abc"),
         GrowthRow("server-sent-events", "ends of lines", repeating: "\r"),
         GrowthRow("json-lines", "lines", repeating: "{\"a\":1}\n"),

@@ -91,6 +91,8 @@ struct RedactionTests {
         #expect(redaction.text(of: form, type: .formURLEncoded) == "name=Ada+L&password=REDACTED")
         #expect(redaction.text(of: Data("free".utf8), type: .plainText) == "<4 bytes of text/plain>")
         #expect(redaction.text(of: Data([0xFF]), type: nil) == "<1 bytes>")
+        let large = Data(("[\"\(String(repeating: "x", count: 1 << 20))\"]").utf8)
+        #expect(redaction.text(of: large, type: .json) == "<\(large.count) bytes of application/json>")
         #expect(Redaction.standard.text(of: json, type: .json) == "<\(json.count) bytes of application/json>")
         #expect(Redaction.revealed.text(of: json, type: .json) == String(decoding: json, as: UTF8.self))
         #expect(Redaction.revealed.text(of: url) == url.absoluteString)

@@ -124,6 +124,7 @@ struct HostileResponseTests {
         let service = service()
         let (converter, begun) = endless(until: isOver)
         let count = ProcessInfo.processInfo.activeProcessorCount + 2
+        defer { isOver.change { $0 = true } }
         let tasks = (0..<count).map { _ in service.task(.get("a"), as: converter) }
         while begun.value < count { await Task.yield() }
         #expect(try await service.request(.get("b"), as: .string) == "there")

@@ -122,16 +122,13 @@ extension RequestFailure: RedactedReflectable {
 
 extension RequestFailure {
     /// The server's error, decoded by the endpoint (``TypedEndpoint``, ``AdHocEndpoint``); nil if the status was
-    /// accepted, if the endpoint declares no server error, if the body has more than 256 KiB, or if it cannot be read
+    /// accepted, if the endpoint declares no server error, if the body has more than 64 KiB, or if it cannot be read
     /// as the declared type.
     public var serverError: (any Sendable)? {
-        guard let response = readableResponse, networkError?.kind == .unacceptableStatus else { return nil }
+        guard let response, response.isReadable, networkError?.kind == .unacceptableStatus else { return nil }
         if let call = endpoint as? AdHocEndpoint { return call.serverError?(response, decoder) }
         return (endpoint as? any TypedEndpoint)?.serverError(in: response, decoder: decoder)
     }
-
-    /// The response, if its body is small enough to be read while handlers decide.
-    var readableResponse: HTTPResponse? { response.flatMap { $0.data.count <= 256 << 10 ? $0 : nil } }
 
     /// The problem details of the response (RFC 9457); nil if the response has none.
     var problem: ProblemDetails? { response?.problem }

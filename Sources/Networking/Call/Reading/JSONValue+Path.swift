@@ -49,7 +49,7 @@ extension JSONDecoder {
         if let path { return try at(path).decode(Located<Value>.self, from: data).value }
         // Foundation's decoder needs far more time for a value of any kind.
         if !allowsJSON5, let untyped = type as? any UntypedJSON.Type {
-            if let value = try untyped.value(of: JSONValue(json: data)) as? Value { return value }
+            if let found = try untyped.value(of: JSONValue(json: data)), let value = found as? Value { return value }
         }
         return try decode(type, from: data)
     }
@@ -122,6 +122,6 @@ extension Dictionary: UntypedJSON where Key == String, Value == JSONValue {
 
 extension Optional: UntypedJSON where Wrapped: UntypedJSON {
     fileprivate static func value(of json: JSONValue) -> Wrapped?? {
-        json == .null ? .some(nil) : Wrapped.value(of: json)
+        json == .null ? .some(nil) : Wrapped.value(of: json).map { .some($0) }
     }
 }

@@ -6,7 +6,8 @@ import Foundation
 /// would stop every other task. Here, the call waits for the value and not for the thread, so that it ends at once when
 /// it is cancelled, or at its deadline. The task of the thread is then cancelled, too.
 enum LargeBody {
-    /// The size of the largest body that is read at once: 64 KiB. A JSON decoder needs a few hundredths of a second.
+    /// The size of the largest body that is read at once: 64 KiB. A JSON decoder needs about a hundredth of a second; for
+    /// a ``JSONValue`` inside a type of the app, up to a second.
     private static let size = 64 << 10
 
     /// Reads a body. If it is large, it is read in a task of its own, with the task-local values of the caller.
@@ -17,11 +18,14 @@ enum LargeBody {
     ) async throws -> Value {
         guard body.count > LargeBody.size else { return try read(body) }
         let end = Settlement<Value>()
+        let operation: @Sendable () async -> Void = {
+            _ = end.settle(Result { try JSONValue.$endsWithTask.withValue(true) { try read(body) } })
+        }
         let work =
             if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
-                Task(executorPreference: Threads.shared) { _ = end.settle(Result { try read(body) }) }
+                Task(executorPreference: Threads.shared, operation: operation)
             } else {
-                Task { _ = end.settle(Result { try read(body) }) }
+                Task(operation: operation)
             }
         defer { work.cancel() }
         return try await end.value()

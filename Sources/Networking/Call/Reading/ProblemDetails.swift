@@ -48,10 +48,13 @@ extension ProblemDetails: Decodable {
 }
 
 extension HTTPResponse {
+    /// Whether the body is small enough to be read while handlers decide: it has at most 64 KiB.
+    var isReadable: Bool { data.count <= 64 << 10 }
+
     /// The problem details in the body; nil if the media type is not `application/problem+json`, if the body is longer
     /// than 64 KiB, or if the body cannot be read as problem details. Arrays and objects may be nested 64 times.
     public var problem: ProblemDetails? {
-        guard headers.contentType?.withoutParameters == .problemJSON, data.count <= 64 << 10,
+        guard headers.contentType?.withoutParameters == .problemJSON, isReadable,
             case .object(let members) = try? JSONValue(shallowJSON: data)
         else { return nil }
         return ProblemDetails(members)

@@ -21,6 +21,8 @@ struct UndecodableBody: Error, CustomStringConvertible {
             "\(at(context.codingPath)): expected \(name(type)), found \(found(context) ?? "something else")"
         case let DecodingError.valueNotFound(type, context):
             "\(at(context.codingPath)): expected \(name(type)), found null"
+        case let DecodingError.dataCorrupted(context) where context.underlyingError is JSONScanner.Limit:
+            "the body has \(context.debugDescription)"
         case let DecodingError.dataCorrupted(context):
             context.codingPath.isEmpty
                 ? "the body is not JSON" + (mediaType.map { $0.isJSON ? "" : " but \($0.withoutParameters)" } ?? "")

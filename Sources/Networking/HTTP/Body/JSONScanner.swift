@@ -74,7 +74,7 @@ struct JSONScanner {
 
     private mutating func begin(_ token: Token, _ next: Expected) throws -> Token {
         guard containers.count < depth else {
-            throw JSONScanner.fault("more than \(depth) arrays and objects inside each other at byte \(position)")
+            throw Limit("more than \(depth) arrays and objects inside each other at byte \(position - 1)").fault
         }
         containers.append(token)
         expected = next
@@ -180,6 +180,17 @@ struct JSONScanner {
     private func fault(_ expected: String) -> DecodingError {
         let found = byte.map { String(reflecting: String(Unicode.Scalar($0))) } ?? "the end of the text"
         return JSONScanner.fault("expected \(expected), found \(found) at byte \(position)")
+    }
+
+    /// A limit that a valid text exceeds. It is the underlying error of a decoding error.
+    struct Limit: Error, CustomStringConvertible {
+        let description: String
+        init(_ description: String) { self.description = description }
+
+        var fault: DecodingError {
+            .dataCorrupted(
+                DecodingError.Context(codingPath: [], debugDescription: description, underlyingError: self))
+        }
     }
 
     static func fault(_ reason: String) -> DecodingError {

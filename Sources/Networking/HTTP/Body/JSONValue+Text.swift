@@ -31,7 +31,7 @@ extension JSONValue {
         var count = 0
         while let token = try scanner.next() {
             count += 1
-            guard count <= maximumCount else { throw JSONScanner.fault("more than \(maximumCount) values") }
+            guard count <= maximumCount else { throw JSONScanner.Limit("more than \(maximumCount) values").fault }
             let value: JSONValue
             switch token {
             case .null: value = .null
@@ -73,7 +73,7 @@ extension JSONValue {
             self = .uint(value)
         } else {
             guard let double = Double(text), double.isFinite else {
-                throw JSONScanner.fault("\(text.prefix(40)) is too large for a number")
+                throw JSONScanner.Limit("the number \(text.prefix(40)), which is too large").fault
             }
             // A `Double` keeps every number of at most 15 digits.
             if text.utf8.count > 15, let decimal = Decimal(string: text), !decimal.isNaN,

@@ -69,15 +69,18 @@ extension JSONValue {
 }
 
 extension JSONValue: Codable {
+    /// Whether decoding ends if the task is cancelled: the task does nothing else.
+    @TaskLocal static var endsWithTask = false
+
     /// Decodes any JSON value. The decoder's key strategy does not change the names of members.
     ///
     /// A value inside a type of the app is decoded by Foundation, whose time for each value grows with the depth.
-    /// Therefore, it is an error if the value is more than 64 levels deep in the JSON, and decoding ends if the task is
-    /// cancelled.
+    /// Therefore, it is an error if the value is more than 64 levels deep in the JSON, and decoding a large body ends
+    /// when its call is over.
     public init(from decoder: any Decoder) throws {
-        try Task.checkCancellation()
+        if JSONValue.endsWithTask { try Task.checkCancellation() }
         guard decoder.codingPath.count <= 64 else {
-            throw JSONScanner.fault("more than 64 arrays and objects inside each other")
+            throw JSONScanner.Limit("more than 64 arrays and objects inside each other").fault
         }
         if (try? decoder.container(keyedBy: PathKey.self)) != nil {
             // Decoded as a dictionary, because Foundation does not convert the keys of dictionaries.
@@ -97,6 +100,9 @@ extension JSONValue: Codable {
         if let value = try? container.decode(Bool.self) { return .bool(value) }
         // Foundation decodes a decimal number with the digits of the text, if they fit.
         if let value = try? container.decode(Decimal.self), !value.isNaN { return try JSONValue(number: "\(value)") }
+        // Other decoders may not know decimal numbers.
+        if let value = try? container.decode(Int64.self) { return .int(value) }
+        if let value = try? container.decode(UInt64.self) { return .uint(value) }
         return .double(try container.decode(Double.self))
     }
 

@@ -44,7 +44,7 @@ extension ServerFailure: CausedByNetworkError {
 extension RequestFailure {
     /// Returns the error response as a ``ServerFailure`` of the endpoint's error type.
     func serverFailure(_ error: NetworkError) -> (any Error)? {
-        guard let response = readableResponse else { return nil }
+        guard let response, response.isReadable else { return nil }
         if let call = endpoint as? AdHocEndpoint { return call.serverFailure?(response, decoder, error) }
         guard let endpoint = endpoint as? any TypedEndpoint else { return nil }
         return RequestFailure.serverFailure(endpoint, response, decoder, error)

@@ -124,8 +124,9 @@ public struct AccessTokenFile: AccessTokenStore {
 
     /// Reads the token from the file. Returns nil if there is no file.
     ///
-    /// - Throws: ``AccessToken/Undecodable`` if the file does not contain a token, or is a symbolic link. `CocoaError`
-    ///   with the path, if the file cannot be read now, or if its folder does not exist.
+    /// - Throws: ``AccessToken/Undecodable`` if the file does not contain a token, is a symbolic link, belongs to
+    ///   another user (unless to the administrator), or has more than 1 MiB. `CocoaError` with the path, if the file
+    ///   cannot be read now, or if its folder does not exist.
     public func load() throws -> AccessToken? {
         try checkFolder()
         return try lease.locked { _ in

@@ -136,7 +136,7 @@
             guard outputTotal <= 8 << 20 || outputTotal / max(limits.decodedRatio, 1) <= received else {
                 throw NetworkError(
                     .responseTooLarge,
-                    reason: "the response decodes to more than \(limits.decodedRatio) times the bytes received")
+                    reason: "the response decodes to more than decodedRatio times its bytes: \(limits.decodedRatio)")
             }
         }
 

@@ -27,14 +27,16 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
             var (status, named) = (stat(), stat())
             var file = open(url.path, flags | O_CREAT | O_EXCL, 0o644)
             if file < 0, errno == EEXIST, isLocked {
-                // A file that exists is continued only if nobody else could have written it.
+                // A file that exists is continued only if it is this user's.
                 file = open(url.path, flags | O_NONBLOCK)
                 if file < 0, errno == ENOENT { continue }
                 if file >= 0,
                     fstat(file, &status) != 0 || status.st_mode & S_IFMT != S_IFREG || !OwnedFile.isTrusted(status)
                 {
                     systemClose(file)
-                    throw fault(EPERM)
+                    throw NetworkError(
+                        .fileNotWritable,
+                        reason: "the part of the download, \(url.lastPathComponent), is not a file of this user")
                 }
             }
             guard file >= 0 else { throw fault(errno) }

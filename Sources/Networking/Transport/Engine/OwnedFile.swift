@@ -12,14 +12,17 @@ enum OwnedFile {
         guard file >= 0 else {
             switch errno {
             case ENOENT: return nil
-            case ELOOP, ENXIO: throw Irregular()  // a symbolic link, a socket
+            case ELOOP, ENXIO: throw Irregular("it is a symbolic link or a socket")
             default: throw FileLock.fault(path, reading: true)
             }
         }
         defer { close(file) }
         var status = stat()
         guard fstat(file, &status) == 0 else { throw FileLock.fault(path, reading: true) }
-        guard [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT), isTrusted(status) else { throw Irregular() }
+        guard [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else { throw Irregular("it is not a file") }
+        guard isTrusted(status) else {
+            throw Irregular("expected a file of the user \(geteuid()), found one of the user \(status.st_uid)")
+        }
         var content = Data()
         var bytes = [UInt8](repeating: 0, count: 16_384)
         while true {
@@ -28,12 +31,15 @@ enum OwnedFile {
             guard count >= 0 else { throw FileLock.fault(path, reading: true) }
             guard count > 0 else { return content }
             content += bytes[..<count]
-            guard content.count <= 1 << 20 else { throw Irregular() }
+            guard content.count <= 1 << 20 else { throw Irregular("it has more than 1 MiB") }
         }
     }
 
     /// The name of a file belongs to something else than a file of this user.
-    struct Irregular: Error {}
+    struct Irregular: Error, CustomStringConvertible {
+        let description: String
+        init(_ description: String) { self.description = description }
+    }
 
     /// Whether a file belongs to this user or to the system.
     static func isTrusted(_ status: stat) -> Bool { [geteuid(), 0].contains(status.st_uid) }

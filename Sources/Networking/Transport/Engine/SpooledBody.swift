@@ -52,7 +52,9 @@ private final class UnnamedFile {
     deinit { close(descriptor) }
 
     func append(_ data: Data) throws {
-        guard Int64(count + data.count) <= FileSizeLimit.current, writeFile(descriptor, data, at: Int64(count)) else {
+        let isTooLarge = Int64(count + data.count) > FileSizeLimit.current
+        if isTooLarge { errno = EFBIG }
+        guard !isTooLarge, writeFile(descriptor, data, at: Int64(count)) else {
             throw fault("the request's body cannot be saved to a temporary file")
         }
         count += data.count
