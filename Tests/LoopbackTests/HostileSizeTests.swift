@@ -50,6 +50,27 @@ extension Loopback {
         }
 
         #if os(Linux)
+            @Test("A body may consist of 10,000 compressed streams without content")
+            func emptyStreams() async throws {
+                let server = try LoopbackServer()
+                server.route(.get, "/empty") { request in
+                    let count = Int(request.query?.dropFirst(6) ?? "") ?? 0
+                    let streams = (0..<count).reduce(into: Data()) { bytes, _ in bytes += Coded.emptyGzip }
+                    return LoopbackResponse(headers: [.contentEncoding: "gzip"], content: .fixed(streams))
+                }
+                let transport = try CurlTransport()
+                let service = NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
+                    $0.transport = transport
+                }
+                func size(_ count: Int) async throws -> Int {
+                    try await service.request(.get("empty").query("count", count), as: .data).count
+                }
+                #expect(try await size(10_000) == 0)
+                let error = await #expect(throws: NetworkError.self) { try await size(10_001) }
+                #expect(error?.kind == .undecodableContent)
+                #expect(error?.reason?.contains("more than 10000 compressed streams") == true)
+            }
+
             @Test(
                 "A body of more than 8 MiB may be 200 times as large as the bytes received; the limit can be raised"
             )

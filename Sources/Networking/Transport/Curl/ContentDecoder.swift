@@ -13,6 +13,8 @@
         private let coding: ContentCoding
         private let limits: CurlTransport.Configuration.Limits
         private var outputTotal = 0
+        /// The number of compressed streams that have ended.
+        private var streams = 0
         /// The next decoder; nil if the decoded bytes go to ``sink``.
         private let next: ContentDecoder?
         private let sink: Sink
@@ -115,6 +117,11 @@
             switch result {
             case CDECODING_END:
                 isComplete = true
+                streams += 1
+                // Creating a decoder costs as much as decoding some kilobytes, and a stream may have no content.
+                guard streams <= 10_000 + outputTotal / 1_024 else {
+                    throw failure("it consists of more than \(streams - 1) compressed streams with almost no content")
+                }
                 if let decoding = self.decoding { cdecoding_free(decoding) }
                 self.decoding = nil
             case CDECODING_MORE:
