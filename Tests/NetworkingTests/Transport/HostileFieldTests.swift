@@ -120,4 +120,53 @@ struct HostileFieldTests {
         }
         #expect(stub.requests.map { $0.headers.contains(.ifNoneMatch) } == [false, true, true, false])
     }
+
+    @Test("Of thousands of cookies of one domain, 50 are kept, and the cookies of other domains stay")
+    func many() throws {
+        let jar = CookieJar(publicSuffixes: CookieJar.PublicSuffixList(""))
+        for host in 0..<2_900 { try jar.keep("a=1", from: "http://h\(host).x.example/") }
+        var headers = HTTPHeaders()
+        for number in 0..<4_000 { headers.append(HTTPHeader(.setCookie, "n\(number)=1; Domain=x.example")) }
+        let url = try #require(URL(string: "http://x.example/"))
+        jar.keep(headers, from: url)
+        #expect(jar.cookies.count == 2_950)
+    }
+
+    @Test("Merging many fields gives the same result as merging them one by one")
+    func merging() {
+        var random = SystemRandomNumberGenerator()
+        func fields(_ count: Int) -> HTTPHeaders {
+            HTTPHeaders(
+                (0..<count).map { HTTPHeader(HTTPHeader.Name("X-\(Int.random(in: 0..<30, using: &random))"), "\($0)") })
+        }
+        for _ in 0..<200 {
+            let (old, new) = (
+                fields(Int.random(in: 0..<50, using: &random)), fields(33 + Int.random(in: 0..<30, using: &random))
+            )
+            var expected = old
+            for (index, field) in new.enumerated() {
+                if new[..<index].contains(where: { $0.name == field.name }) {
+                    expected.append(field)
+                } else {
+                    expected.set(field)
+                }
+            }
+            #expect(old.merging(new) == expected)
+        }
+    }
+
+    @Test(
+        "A host of more than 255 bytes has no cookies, and a validator of more than 1,024 bytes is not sent to a mirror"
+    )
+    func lengths() throws {
+        let host = Array(repeating: "a", count: 128).joined(separator: ".")
+        #expect(CookieLocation(try #require(URL(string: "http://\(host)/"))) != nil)
+        #expect(CookieLocation(try #require(URL(string: "http://\(host).b/"))) == nil)
+        let request = HTTPRequest(.get, try #require(URL(string: "http://a.example/")))
+        for (count, isKept) in [(1_022, true), (1_023, false)] {
+            let tag = "\"\(String(repeating: "a", count: count))\""
+            let response = HTTPResponse(.ok, headers: [.eTag: tag], to: request)
+            #expect((ResumePoint(response, content: "x") != nil) == isKept)
+        }
+    }
 }

@@ -109,12 +109,32 @@ public struct HTTPHeaders: Hashable, Sendable {
             for field in other.fields where !fields[..<count].contains(where: { $0.name == field.name }) {
                 append(field)
             }
+        case .overwrite where other.fields.count > 32:
+            overwriteMany(other.fields)
         case .overwrite:
             for (index, field) in other.fields.enumerated() {
                 let isFirst = !other.fields[..<index].contains { $0.name == field.name }
                 if isFirst { set(field) } else { append(field) }
             }
         }
+    }
+
+    /// Overwrites fields as ``merge(_:_:)`` does, in linear time. For a few fields, comparing all of them is faster.
+    private mutating func overwriteMany(_ new: [HTTPHeader]) {
+        let firsts = Dictionary(new.map { ($0.name, $0) }) { first, _ in first }
+        var placed: Set<HTTPHeader.Name> = []
+        var result: [HTTPHeader] = []
+        for field in fields {
+            guard let first = firsts[field.name] else {
+                result.append(field)
+                continue
+            }
+            guard placed.insert(field.name).inserted else { continue }
+            if case .any = first.source, field == first { result.append(field) } else { result.append(first) }
+        }
+        // Names that are left in `placed` have their first value already.
+        for field in new where placed.remove(field.name) == nil { result.append(field) }
+        fields = result
     }
 
     /// Returns this collection merged with another collection, name by name. Default: values of `other` overwrite

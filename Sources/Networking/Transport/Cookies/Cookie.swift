@@ -100,10 +100,12 @@ struct CookieLocation {
     /// Whether the scheme is `https`. No other origin counts as secure, not even one on this machine.
     let isSecure: Bool
 
-    /// Returns nil for a URL without a host, or with a host that is not a host name.
+    /// Returns nil for a URL without a host, or with a host that is not a host name or has more than 255 bytes.
     init?(_ url: URL) {
         // Foundation returns an international host decoded or as punycode, depending on the system and the spelling.
-        guard let host = url.host.flatMap(HostName.canonical), !host.isEmpty else { return nil }
+        guard let host = url.host.flatMap(HostName.canonical), (1...255).contains(host.utf8.count) else {
+            return nil
+        }
         let path = url.path(percentEncoded: true)
         self.host = host
         self.path = path.utf8.first == UInt8(ascii: "/") ? path : "/"

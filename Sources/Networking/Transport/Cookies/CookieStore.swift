@@ -84,10 +84,10 @@ struct CookieStore: Sendable {
     /// Whether a cookie that was received without TLS would replace a Secure cookie or be sent before a Secure cookie.
     private func hidesSecureCookie(_ new: Cookie, at now: Date) -> Bool {
         domains.contains { domain, cookies in
-            (HostName.matches(domain, domain: new.domain) || HostName.matches(new.domain, domain: domain))
-                && cookies.contains {
-                    $0.isSecure && $0.hasName(of: new) && $0.includes(path: new.path) && !$0.isExpired(at: now)
-                }
+            // Few cookies have the name, so it is compared first.
+            cookies.contains {
+                $0.isSecure && $0.hasName(of: new) && $0.includes(path: new.path) && !$0.isExpired(at: now)
+            } && (HostName.matches(domain, domain: new.domain) || HostName.matches(new.domain, domain: domain))
         }
     }
 

@@ -31,7 +31,7 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
                 file = open(url.path, flags | O_NONBLOCK)
                 if file < 0, errno == ENOENT { continue }
                 if file >= 0,
-                    fstat(file, &status) != 0 || status.st_mode & S_IFMT != S_IFREG || !OwnedFile.isTrusted(status)
+                    fstat(file, &status) != 0 || status.st_mode & S_IFMT != S_IFREG || !FileLock.isTrusted(status)
                 {
                     systemClose(file)
                     throw NetworkError(
@@ -127,7 +127,13 @@ struct ResumePoint: Codable, Hashable, Sendable {
 
     /// Whether the validator can be sent in `If-Range`. If the file of the description is damaged, the validator may be
     /// invalid, and each request would be refused.
-    var isSendable: Bool { !validator.isEmpty && HTTPGrammar.isFieldValue(validator) }
+    var isSendable: Bool {
+        (1...ResumePoint.longestValidator).contains(validator.utf8.count) && HTTPGrammar.isFieldValue(validator)
+    }
+
+    /// The length of the longest validator, in bytes. The rest may be requested from another server, which could refuse
+    /// a longer field again and again.
+    fileprivate static let longestValidator = 1_024
 
     /// Returns the position of the first byte to request. If the part is complete already, this is the position of its
     /// last byte, so that the server can confirm the content.
@@ -158,7 +164,8 @@ extension HTTPHeaders {
     /// response's `Date`.
     fileprivate var strongValidator: String? {
         if let tag = self[.eTag] {
-            return tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count > 1 ? tag : nil
+            let isTag = tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count > 1
+            return isTag && tag.utf8.count <= ResumePoint.longestValidator ? tag : nil
         }
         guard let text = self[.lastModified], let changed = HTTPDate(text), let date, changed.date < date
         else { return nil }
