@@ -23,7 +23,7 @@ struct HostileJSONTests {
         String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
     }
 
-    @Test("JSON of any kind may be nested 512 times, inside a type of the app 64 times; the error names the limit")
+    @Test("JSON of any kind may be nested 512 times, inside a type of the app 32 times; the error names the limit")
     func depths() async throws {
         func value<Value: Decodable & Sendable>(_ body: String, as type: Value.Type) async throws -> Value {
             stub.on(.get, "/v1/a", .json(text: body))
@@ -31,7 +31,7 @@ struct HostileJSONTests {
         }
         #expect(try await value(nested(512), as: JSONValue.self).array?.count == 1)
         #expect(try await value("[\(nested(500))]", as: [JSONValue]?.self)?.count == 1)
-        #expect(try await value("{\"a\":\(nested(63))}", as: Holder.self).a.array?.count == 1)
+        #expect(try await value("{\"a\":\(nested(31))}", as: Holder.self).a.array?.count == 1)
         func reason<Value: Decodable & Sendable>(_ body: String, as type: Value.Type) async -> String? {
             await Fixture.failure { _ = try await value(body, as: type) }?.originalNetworkError?.reason
         }
@@ -39,8 +39,8 @@ struct HostileJSONTests {
             await reason(nested(513), as: JSONValue.self)
                 == "the body has more than 512 arrays and objects inside each other at byte 512 (reading JSONValue)")
         #expect(
-            await reason("{\"a\":\(nested(65))}", as: Holder.self)
-                == "the body has more than 64 arrays and objects inside each other (reading Holder)")
+            await reason("{\"a\":\(nested(33))}", as: Holder.self)
+                == "the body has more than 32 arrays and objects inside each other (reading Holder)")
         #expect(await reason("1e400", as: JSONValue.self)?.contains("1e400, which is too large") == true)
     }
 
@@ -84,5 +84,16 @@ struct HostileJSONTests {
             #expect((error is ServerFailure<[String: String]>) == isRead)
             #expect(error?.originalNetworkError?.response?.data.count == size)
         }
+    }
+
+    @Test("An error shows at most 64 characters of a name that the server has chosen")
+    func longNames() async throws {
+        stub.on(.get, "/v1/a", .json(text: "{\"\(String(repeating: "k", count: 100_000))\":\"x\"}"))
+        let error = await Fixture.failure {
+            _ = try await service().request(.get("a"), as: .json([String: Int].self))
+        }
+        let reason = try #require(error?.originalNetworkError?.reason)
+        #expect(reason.hasPrefix("\"\(String(repeating: "k", count: 64))…\": expected Int"))
+        #expect(reason.utf8.count < 300)
     }
 }

@@ -6,9 +6,9 @@ import Foundation
 /// would stop every other task. Here, the call waits for the value and not for the thread, so that it ends at once when
 /// it is cancelled, or at its deadline. The task of the thread is then cancelled, too.
 enum LargeBody {
-    /// The size of the largest body that is read at once: 64 KiB. A JSON decoder needs about a hundredth of a second; for
-    /// a ``JSONValue`` inside a type of the app, up to a second.
-    private static let size = 64 << 10
+    /// The size of the largest body that is read at once: 16 KiB. A JSON decoder needs a few milliseconds; for
+    /// a ``JSONValue`` inside a type of the app, up to a fifth of a second.
+    private static let size = 16 << 10
 
     /// Reads a body. If it is large, it is read in a task of its own, with the task-local values of the caller.
     ///

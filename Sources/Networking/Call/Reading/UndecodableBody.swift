@@ -50,13 +50,21 @@ struct UndecodableBody: Error, CustomStringConvertible {
         return name.hasPrefix("Array<") ? "an array" : name
     }
 
-    /// Returns a coding path in the usual notation: `users[3].name`.
+    /// Returns a coding path in the usual notation: `users[3].name`. The server may have chosen the names, so at most
+    /// 64 characters of each and 20 names are shown.
     private static func at(_ path: [any CodingKey]) -> String {
-        let text = path.reduce("") { text, key in
-            if let index = key.intValue { return "\(text)[\(index)]" }
-            return text.isEmpty ? key.stringValue : "\(text).\(key.stringValue)"
+        var text = ""
+        for key in path.prefix(20) {
+            if let index = key.intValue {
+                text += "[\(index)]"
+            } else {
+                let name = key.stringValue.unicodeScalars.prefix(65)
+                text += text.isEmpty ? "" : "."
+                text.unicodeScalars.append(contentsOf: name.prefix(64))
+                if name.count > 64 { text += "…" }
+            }
         }
-        return text.isEmpty ? "the body" : "\"\(text)\""
+        return text.isEmpty ? "the body" : "\"\(text)\(path.count > 20 ? "…" : "")\""
     }
 }
 

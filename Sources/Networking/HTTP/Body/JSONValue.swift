@@ -75,32 +75,38 @@ extension JSONValue: Codable {
     /// Decodes any JSON value. The decoder's key strategy does not change the names of members.
     ///
     /// A value inside a type of the app is decoded by Foundation, whose time for each value grows with the depth.
-    /// Therefore, it is an error if the value is more than 64 levels deep in the JSON, and decoding a large body ends
+    /// Therefore, it is an error if the value is more than 32 levels deep in the JSON, and decoding a large body ends
     /// when its call is over.
     public init(from decoder: any Decoder) throws {
         if JSONValue.endsWithTask { try Task.checkCancellation() }
-        guard decoder.codingPath.count <= 64 else {
-            throw JSONScanner.Limit("more than 64 arrays and objects inside each other").fault
+        guard decoder.codingPath.count <= 32 else {
+            throw JSONScanner.Limit("more than 32 arrays and objects inside each other").fault
         }
-        if (try? decoder.container(keyedBy: PathKey.self)) != nil {
-            // Decoded as a dictionary, because Foundation does not convert the keys of dictionaries.
-            self = .object(try decoder.singleValueContainer().decode([String: JSONValue].self))
+        // Each attempt that fails costs time, so the shortest values are tried first.
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Decimal.self), !value.isNaN {
+            // Foundation decodes a decimal number with the digits of the text, if they fit.
+            self = try JSONValue(number: "\(value)")
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
         } else if var container = try? decoder.unkeyedContainer() {
             var values: [JSONValue] = []
             while !container.isAtEnd { values.append(try container.decode(JSONValue.self)) }
             self = .array(values)
+        } else if (try? decoder.container(keyedBy: PathKey.self)) != nil {
+            // Decoded as a dictionary, because Foundation does not convert the keys of dictionaries.
+            self = .object(try container.decode([String: JSONValue].self))
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
         } else {
-            self = try JSONValue.scalar(in: try decoder.singleValueContainer())
+            self = try JSONValue.number(in: container)
         }
     }
 
-    private static func scalar(in container: any SingleValueDecodingContainer) throws -> JSONValue {
-        if container.decodeNil() { return .null }
-        if let value = try? container.decode(String.self) { return .string(value) }
-        if let value = try? container.decode(Bool.self) { return .bool(value) }
-        // Foundation decodes a decimal number with the digits of the text, if they fit.
-        if let value = try? container.decode(Decimal.self), !value.isNaN { return try JSONValue(number: "\(value)") }
-        // Other decoders may not know decimal numbers.
+    /// Decodes a number that is outside the range of `Decimal`, or with a decoder that does not know decimal numbers.
+    private static func number(in container: any SingleValueDecodingContainer) throws -> JSONValue {
         if let value = try? container.decode(Int64.self) { return .int(value) }
         if let value = try? container.decode(UInt64.self) { return .uint(value) }
         return .double(try container.decode(Double.self))
