@@ -89,12 +89,20 @@ struct FileLock: Sendable {
 
     /// Waits for the lock and holds it while a closure runs. Creates the file if there is none.
     func locked<Value>(_ body: (_ file: Int32) throws -> Value) throws -> Value {
-        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard file >= 0 else { throw FileLock.fault(path) }
         defer { close(file) }
+        // Another user could lock a file of theirs for ever.
+        var status = stat()
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, FileLock.isTrusted(status) else {
+            throw FileLock.fault(path, EPERM)
+        }
         while flock(file, LOCK_EX) != 0 { guard errno == EINTR else { throw FileLock.fault(path) } }
         return try body(file)
     }
+
+    /// Whether a file belongs to this user or to the administrator.
+    static func isTrusted(_ status: stat) -> Bool { [geteuid(), 0].contains(status.st_uid) }
 
     /// Returns the error of a system call. Default: the last one, from `errno`.
     static func fault(_ path: String, _ number: Int32 = errno, reading: Bool = false) -> any Error {

@@ -67,4 +67,16 @@ struct FileOwnerTests {
         let lease = FileLease(path: file("lease").path, length: .seconds(9), clock: ManualClock().networkClock)
         await #expect(throws: CocoaError.self) { try await lease.hold(ExclusiveOperation { 1 }) }
     }
+
+    @Test(
+        "A lock file of another user is an error, and nothing waits for its lock",
+        .enabled(if: geteuid() == 0, "only the administrator can give files away"))
+    func lock() throws {
+        let lock = file("lock")
+        try Data().write(to: lock)
+        let held = open(lock.path, O_RDWR)
+        defer { close(held) }
+        try #require(flock(held, LOCK_EX) == 0 && chown(lock.path, 65_534, 65_534) == 0)
+        #expect(throws: CocoaError.self) { try FileLock(path: lock.path).locked { _ in } }
+    }
 }

@@ -100,6 +100,17 @@ extension HARArchive.Response {
     }
 }
 
+extension HARArchive.Entry {
+    /// The approximate number of bytes of the texts.
+    var size: Int {
+        let texts = [request.url, request.postData?.text, response.content?.text, response.redirectURL, comment]
+        let pairs = [request.headers, request.queryString, response.headers].flatMap { $0 ?? [] }
+        // A pair needs about 50 bytes in addition to its texts.
+        return texts.reduce(1_024) { $0 + ($1?.utf8.count ?? 0) }
+            + pairs.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 50 }
+    }
+}
+
 extension HARArchive.Pair {
     fileprivate static func pairs(_ headers: HTTPHeaders, _ redaction: Redaction) -> [Self] {
         headers.map { Self(name: $0.name.rawValue, value: redaction.value(of: $0)) }
@@ -108,7 +119,8 @@ extension HARArchive.Pair {
     /// Returns the items of the query of a URL, decoded.
     fileprivate static func query(of url: String) -> [Self] {
         guard let mark = url.firstIndex(of: "?") else { return [] }
-        return url[url.index(after: mark)...].split(separator: "&").map { item in
+        // The whole query is also in the URL. A redirect may have tens of thousands of items.
+        return url[url.index(after: mark)...].split(separator: "&").prefix(1_000).map { item in
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let plain = parts.map { $0.removingPercentEncoding ?? $0 }
             return Self(name: plain[0], value: plain.count > 1 ? plain[1] : "")

@@ -99,16 +99,24 @@ public struct HARArchive: Codable, Sendable, Hashable {
 /// record it with ``Redaction/revealed``, against a server that has no real secrets. A call is recorded when it is
 /// over. Bodies that were delivered to files or streams are not recorded.
 public final class HARRecorder: RequestObserver {
+    private static let maximumSize = 64 << 20
+
     private let redaction: Redaction
     private let limit: Int
-    private let entries = Locked<[HARArchive.Entry]>([])
+    private let recorded = Locked(Recorded())
+
+    private struct Recorded: Sendable {
+        var entries: [HARArchive.Entry] = []
+        /// The number of bytes of all entries.
+        var size = 0
+    }
 
     /// Creates a recorder.
     ///
     /// - Parameters:
     ///   - redaction: Determines what is recorded. Default: ``Redaction/standard``.
-    ///   - limit: The maximum number of exchanges. If there are more exchanges, the oldest exchanges are removed.
-    ///     Default: 1,000.
+    ///   - limit: The maximum number of exchanges. If there are more exchanges, or if their texts have more than
+    ///     64 MiB, the oldest exchanges are removed. Default: 1,000.
     public init(redaction: Redaction = .standard, limit: Int = 1_000) {
         self.redaction = redaction
         self.limit = max(limit, 1)
@@ -116,21 +124,29 @@ public final class HARRecorder: RequestObserver {
 
     /// The exchanges recorded so far, ordered by the time at which they began.
     public var archive: HARArchive {
-        HARArchive(entries: entries.withLock { $0 }.sorted { $0.startedDateTime < $1.startedDateTime })
+        HARArchive(entries: recorded.withLock { $0.entries }.sorted { $0.startedDateTime < $1.startedDateTime })
     }
 
     /// Removes all recorded exchanges.
     public func clear() {
-        entries.withLock { $0 = [] }
+        recorded.withLock { $0 = Recorded() }
     }
 
     /// Records a call when it is over.
     public func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
         guard case .finished(let report) = event else { return }
         let new = HARArchive.entries(of: report, redaction: redaction)
-        entries.withLock { entries in
-            entries += new
-            if entries.count > limit { entries.removeFirst(entries.count - limit) }
+        recorded.withLock { recorded in
+            recorded.entries += new
+            recorded.size += new.reduce(0) { $0 + $1.size }
+            var removed = 0
+            while recorded.entries.count - removed > limit
+                || recorded.size > HARRecorder.maximumSize && recorded.entries.count - removed > 1
+            {
+                recorded.size -= recorded.entries[removed].size
+                removed += 1
+            }
+            recorded.entries.removeFirst(removed)
         }
     }
 }

@@ -179,7 +179,7 @@ struct FileLease: Sendable {
         guard file >= 0 || errno == ENOENT else { throw FileLock.fault(second) }
         // Somebody else could lock a file of theirs for ever.
         var status = stat()
-        guard file < 0 || fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && OwnedFile.isTrusted(status)
+        guard file < 0 || fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && FileLock.isTrusted(status)
         else {
             close(file)
             throw FileLock.fault(second, EPERM)

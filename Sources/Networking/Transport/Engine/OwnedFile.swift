@@ -20,7 +20,7 @@ enum OwnedFile {
         var status = stat()
         guard fstat(file, &status) == 0 else { throw FileLock.fault(path, reading: true) }
         guard [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else { throw Irregular("it is not a file") }
-        guard isTrusted(status) else {
+        guard FileLock.isTrusted(status) else {
             throw Irregular("expected a file of the user \(geteuid()), found one of the user \(status.st_uid)")
         }
         var content = Data()
@@ -40,9 +40,6 @@ enum OwnedFile {
         let description: String
         init(_ description: String) { self.description = description }
     }
-
-    /// Whether a file belongs to this user or to the system.
-    static func isTrusted(_ status: stat) -> Bool { [geteuid(), 0].contains(status.st_uid) }
 
     /// Writes bytes to a new file next to the old file, and replaces the old file with the new file in one step. Every
     /// reader finds either the old or the new bytes, even after a power failure. Only one caller at a time may call
@@ -101,7 +98,7 @@ enum OwnedFile {
         guard lstat(path, &named) == 0, named.st_ino == status.st_ino, named.st_dev == status.st_dev else {
             return false
         }
-        guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1, isTrusted(status) else {
+        guard status.st_mode & S_IFMT == S_IFREG, status.st_nlink <= 1, FileLock.isTrusted(status) else {
             throw FileLock.fault(path, EPERM)
         }
         if status.st_mode & 0o077 != 0, status.st_uid == geteuid(), fchmod(file, 0o600) != 0 {
