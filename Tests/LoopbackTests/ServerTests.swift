@@ -23,6 +23,14 @@ extension Loopback {
             #expect(try await text("/nothing") == "no route for GET /nothing")
         }
 
+        @Test("A response that is sent in small pieces is complete at its end")
+        func drip() async throws {
+            let exchange = try Exchange(Engine.preferred.make()) { _ in
+                .text("hello").failing(.drip(bytes: 2, every: .milliseconds(1)))
+            }
+            #expect(try await exchange.send(exchange.request()).text == "hello")
+        }
+
         @Test("If a handler throws, the server responds with 500; an unread body does not affect the next request")
         func unread() async throws {
             let exchange = try Exchange(Engine.preferred.make()) { request in

@@ -118,6 +118,25 @@ extension Loopback {
             #expect(meter.current.download.completed == 6_000_000)
         }
 
+        @Test("While a response is received into memory, its progress grows", arguments: Engine.allCases)
+        func growing(engine: Engine) async throws {
+            let isSeen = Box(false)
+            server.route(.get, "/film") { _ in
+                LoopbackResponse(
+                    content: .written(length: 200_000) { writer in
+                        try writer.write(Data(count: 100_000))
+                        while !isSeen.value { usleep(1_000) }
+                        try writer.write(Data(count: 100_000))
+                    })
+            }
+            defer { isSeen.change { $0 = true } }
+            let task = try service(engine).task(Film(), as: .data)
+            #expect(try await Exchange.eventually { task.progress.download.completed > 0 })
+            #expect(task.progress.download.completed <= 100_000 && task.progress.download.total == 200_000)
+            isSeen.change { $0 = true }
+            #expect(try await task.value.count == 200_000)
+        }
+
         @Test("The body of an error response does not count as progress")
         func errorPage() async throws {
             server.route(.get, "/film") { [content] _ in
