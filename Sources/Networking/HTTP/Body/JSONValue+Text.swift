@@ -80,8 +80,6 @@ extension JSONValue {
                 decimal != Decimal(string: "\(double)")
             {
                 self = .decimal(decimal)
-            } else if double == 0, double.sign == .minus {
-                self = .double(double)
             } else {
                 self =
                     Int64(exactly: double).map { .int($0) } ?? UInt64(exactly: double).map { .uint($0) }
