@@ -56,12 +56,15 @@ struct FileLease: Sendable {
                 }
             }
         }
-        defer { renewing.cancel() }
-        return try await withTaskCancellationHandler {
-            do { return try await work.value } catch { throw isLost.withLock { $0 } ? LeaseLost() : error }
+        let result = await withTaskCancellationHandler {
+            await work.result
         } onCancel: {
             work.cancel()
         }
+        // A renewal in progress ends first, so that nothing uses the files afterwards.
+        renewing.cancel()
+        await renewing.value
+        do { return try result.get() } catch { throw isLost.withLock { $0 } ? LeaseLost() : error }
     }
 
     /// Calls a closure while the file is locked against all other processes. A file that was removed in the meantime is
