@@ -22,6 +22,18 @@ struct CacheOwnerTests {
         #expect(try mode(directory.path) == 0o700)
     }
 
+    @Test("Caches that create the same directory at the same time all use it")
+    func createdTogether() {
+        let failures = Box(0)
+        for round in 0..<50 {
+            let directory = folder.url.appendingPathComponent("\(round)")
+            DispatchQueue.concurrentPerform(iterations: 8) { _ in
+                if (try? ResponseCache(directory: directory)) == nil { failures.change { $0 += 1 } }
+            }
+        }
+        #expect(failures.value == 0)
+    }
+
     @Test(
         "A cache neither uses nor changes an existing directory that others can use", arguments: [0o755, 0o770, 0o701])
     func shared(permissions: Int) throws {

@@ -27,7 +27,10 @@ final class CacheDirectory: Sendable {
         self.heuristicFreshness = heuristicFreshness
         lock = FileLock(path: path + "/removals")
         try FileManager.default.createDirectory(
-            at: url, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        // Foundation sets the permissions of a new directory later, and another process would refuse it until then.
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileLock.fault(path) }
         try CacheDirectory.checkOwner(of: path)
         try lock.locked { _ in }
     }
