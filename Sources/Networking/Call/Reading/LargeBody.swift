@@ -6,8 +6,8 @@ import Foundation
 /// would stop every other task. Here, the call waits for the value and not for the thread, so that it ends at once when
 /// it is cancelled, or at its deadline. The task of the thread is then cancelled, too.
 enum LargeBody {
-    /// The size of the largest body that is read at once: 16 KiB. A JSON decoder needs a few milliseconds; for
-    /// a ``JSONValue`` inside a type of the app, up to a fifth of a second.
+    /// The size of the largest body that is read at once: 16 KiB. A JSON decoder needs a few milliseconds, but many
+    /// times as long for a deep ``JSONValue`` inside a type of the app.
     private static let size = 16 << 10
 
     /// Reads a body. If it is large, it is read in a task of its own, with the task-local values of the caller.

@@ -161,9 +161,9 @@ extension HTTPRequest {
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``, which names the part and the reason.
     ///   These parts are invalid: a method or a field name that is not a token; a field value that contains CR, LF, NUL
     ///   or another control character (also U+0080 to U+009F) or a line separator, or begins or ends with whitespace; a
-    ///   `Host` field that is not a host with an optional port; a `Content-Length` or `Transfer-Encoding` field, because the library sets these; CONNECT; a
-    ///   body with HEAD or TRACE; a URL that is not `http` or `https`, has no host or an invalid host, or has a port
-    ///   above 65535; an idle or connect timeout that is not positive.
+    ///   `Host` field that is not a host with an optional port; a `Content-Length` or `Transfer-Encoding` field, because
+    ///   the library sets these; CONNECT; a body with HEAD or TRACE; a URL that is not `http` or `https`, has no host or
+    ///   an invalid host, or has a port above 65535; an idle or connect timeout that is not positive.
     public func validate() throws {
         guard HTTPGrammar.isToken(method.rawValue) else { throw invalid("method", "it is not an RFC 9110 token") }
         guard method != .connect else {
