@@ -40,6 +40,7 @@ final class CacheDirectory: Sendable {
     private static func checkOwner(of path: String) throws {
         var (link, status) = (stat(), stat())
         guard lstat(path, &link) == 0, stat(path, &status) == 0 else { throw FileLock.fault(path) }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw FileLock.fault(path, ENOTDIR) }
         // A link of another user could lead to any directory of this user.
         let owner = [geteuid(), 0].contains(link.st_uid) ? status.st_uid : link.st_uid
         guard owner == geteuid() else {
