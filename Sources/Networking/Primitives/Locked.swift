@@ -93,16 +93,19 @@ struct FileLock: Sendable {
         guard file >= 0 else { throw FileLock.fault(path) }
         defer { close(file) }
         // Another user could lock a file of theirs for ever.
-        var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG, FileLock.isTrusted(status) else {
-            throw FileLock.fault(path, EPERM)
-        }
+        guard FileLock.isTrusted(file) else { throw FileLock.fault(path, EPERM) }
         while flock(file, LOCK_EX) != 0 { guard errno == EINTR else { throw FileLock.fault(path) } }
         return try body(file)
     }
 
     /// Whether a file belongs to this user or to the administrator.
     static func isTrusted(_ status: stat) -> Bool { [geteuid(), 0].contains(status.st_uid) }
+
+    /// Whether an open file is a regular file that belongs to this user or to the administrator.
+    static func isTrusted(_ file: Int32) -> Bool {
+        var status = stat()
+        return fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && isTrusted(status)
+    }
 
     /// Returns the error of a system call. Default: the last one, from `errno`.
     static func fault(_ path: String, _ number: Int32 = errno, reading: Bool = false) -> any Error {

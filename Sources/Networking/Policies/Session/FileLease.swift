@@ -181,9 +181,7 @@ struct FileLease: Sendable {
         let file = open(second, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flag, 0o600)
         guard file >= 0 || errno == ENOENT else { throw FileLock.fault(second) }
         // Somebody else could lock a file of theirs for ever.
-        var status = stat()
-        guard file < 0 || fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && FileLock.isTrusted(status)
-        else {
+        guard file < 0 || FileLock.isTrusted(file) else {
             close(file)
             throw FileLock.fault(second, EPERM)
         }

@@ -30,9 +30,7 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
                 // A file that exists is continued only if it is this user's.
                 file = open(url.path, flags | O_NONBLOCK)
                 if file < 0, errno == ENOENT { continue }
-                if file >= 0,
-                    fstat(file, &status) != 0 || status.st_mode & S_IFMT != S_IFREG || !FileLock.isTrusted(status)
-                {
+                if file >= 0, !FileLock.isTrusted(file) {
                     systemClose(file)
                     throw NetworkError(
                         .fileNotWritable,
