@@ -31,6 +31,20 @@ struct PermitTests {
         #expect(limit.activeCount == 0)
     }
 
+    @Test("A host whose only waiter has been cancelled is forgotten, although it never had a permit")
+    func idleHost() async throws {
+        let limit = ConcurrencyLimit(1, total: 1)
+        let permit = try #require(limit.tryEnter(try request(), for: UserEndpoint.open))
+        let other = HTTPRequest(.get, try #require(URL(string: "https://other.example/")))
+        let waiting = Task { try await limit.enter(other, for: UserEndpoint.open) }
+        while limit.contents.active.count < 2 { await Task.yield() }
+        waiting.cancel()
+        await #expect(throws: (any Error).self) { try await waiting.value }
+        #expect(limit.contents.active.count == 1)
+        limit.leave(permit, .notSent)
+        #expect(limit.contents.active.isEmpty)
+    }
+
     @Test("Policies are entered in the order of their stages and left in reverse order, regardless of their list order")
     func stages() async throws {
         let log = Box<[String]>([])
