@@ -33,10 +33,9 @@ package struct FuzzTarget: Sendable {
 
     /// All targets.
     package static let all = [
-        responseHeads, bodies, setCookie, dates, mediaTypes, challenges, links, retryAfter, rateLimit, jsonTexts,
-        problemDetails, serverSentEvents, jsonLines, har, cacheEntries, partFiles, tokenFiles, leases, removals,
-        endpointPaths,
-        baseURLs, multipartNames, requestHeads,
+        responseHeads, headerMerges, bodies, setCookie, cookieJars, dates, mediaTypes, challenges, links, retryAfter,
+        rateLimit, jsonTexts, problemDetails, serverSentEvents, jsonLines, har, cacheEntries, partFiles, tokenFiles,
+        leases, removals, endpointPaths, baseURLs, multipartNames, requestHeads,
     ]
 
     /// Removes the files that the targets have left.

@@ -55,6 +55,13 @@ extension GrowthRow {
         GrowthRow("set-cookie", "attributes", "a=b", repeating: "; Path=/"),
         GrowthRow("set-cookie", "semicolons", "a=b", repeating: ";"),
         GrowthRow("set-cookie", "cookies in one field", "a=b", repeating: ", c=d"),
+        GrowthRow(
+            "cookie-jars", "a full jar without TLS", repeating: "https://h#.com/ a=b; Secure\nhttp://a.com/ a#=b\n"),
+        GrowthRow("cookie-jars", "subdomains", repeating: "https://a#.example.com/ a=b; Domain=example.com\n"),
+        GrowthRow("cookie-jars", "a long host", "https://", repeating: "a.", "com/ a=b"),
+        GrowthRow("header-merges", "new names", repeating: "a#:b\n", "\u{1E}", andThen: "b#:c\n"),
+        GrowthRow("header-merges", "the same names", repeating: "a#:b\n", "\u{1E}", andThen: "a#:c\n"),
+        GrowthRow("header-merges", "one name", repeating: "a:b\n", "\u{1E}", andThen: "a:c\n"),
         GrowthRow("dates", "digits", "Sun, 06 Nov 1994 08:49:", repeating: "3"),
         GrowthRow("dates", "words", "Sun,", repeating: " Nov"),
         GrowthRow("media-types", "parameters", "text/html", repeating: "; a=b"),

@@ -28,7 +28,7 @@ extension CookieJar {
         }
 
         /// Reads the text of a list, which has one rule per line.
-        init(_ text: String) {
+        package init(_ text: String) {
             for line in text.utf8.split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
                 add(Substring(line.prefix { !HTTPGrammar.isBlank($0) }))
             }
