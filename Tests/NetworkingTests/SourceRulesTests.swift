@@ -125,12 +125,16 @@ struct SourceRulesTests {
                 isLimited || text.contains(/(?m)^@Suite\((?:[^()]|\([^()]*\))*\.endsInTime/), "\(name): add .endsInTime"
             )
             let functions = text.matches(of: /(?ms)^( *)((?:private )?func (\w+).*?^\1\})/)
-            let helpers = functions.filter { $0.output.2.contains(states) }.map { "\($0.output.3)(" }
-            for test in text.split(separator: "@Test").dropFirst() {
-                guard let function = test.firstMatch(of: /(?ms)^( *)func (\w+).*?^\1\}/) else { continue }
-                let body = function.output.0
-                let canFail = body.contains(states) || helpers.contains { body.contains($0.dropLast()) }
-                #expect(canFail, "\(name): \(function.output.2) states no expectation")
+            let tests = text.split(separator: "@Test").dropFirst().compactMap {
+                $0.firstMatch(of: /(?ms)^( *)func (\w+).*?^\1\}/)
+            }
+            let names = Set(tests.map(\.output.2))
+            let helpers = functions.filter { $0.output.2.contains(states) && !names.contains($0.output.3) }
+                .map(\.output.3)
+            for test in tests {
+                let body = test.output.0
+                let calls = helpers.contains { body.contains("\($0)(") || body.contains("\($0) {") }
+                #expect(body.contains(states) || calls, "\(name): \(test.output.2) states no expectation")
             }
         }
     }

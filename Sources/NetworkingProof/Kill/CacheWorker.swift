@@ -78,9 +78,11 @@ struct CacheWorker: Sendable {
         }
         // The version of a shared URL is the time of its request. It may not be before a removal that has ended.
         let removed = removals.latest(of: shared)
-        let found = try? await service.response(.get(EndpointPath(verbatim: shared)), as: .data, with: .storedOnly)
-        guard let found else { return }
-        guard let body = VersionedBody(found.value, of: shared) else {
+        let found: Data
+        do {
+            found = try await service.request(.get(EndpointPath(verbatim: shared)), as: .data, with: .storedOnly)
+        } catch let error as NetworkError where error.kind == .notCached { return }
+        guard let body = VersionedBody(found, of: shared) else {
             throw NetworkError(.unknown, reason: "wrong bytes for \(shared)")
         }
         guard body.version >= removed else {

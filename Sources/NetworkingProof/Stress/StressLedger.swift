@@ -4,28 +4,32 @@ import Networking
 /// Records facts about each call of a round, independently of the library: the user who is logged in when the call
 /// begins, the users whose tokens the call carries, and the number of times that the call ends.
 final class StressLedger: RequestObserver, @unchecked Sendable {  // because of its lock
+    /// The user who is logged in, or nil, and the number of log-ins and log-outs before.
+    private struct Moment: Equatable {
+        var user: Int?
+        var changes = 0
+
+        var name: String { user.map { "user \($0)" } ?? "nobody" }
+    }
+
     private struct Entry {
-        /// `read` is the user who was logged in when the library read the endpoint. `begun` is the user who was logged
-        /// in after the library had bound the call to a session.
-        var read: Int??
-        var begun: Int??
+        /// `read` is the moment at which the library read the endpoint. `begun` is a moment after the library had bound
+        /// the call to a session.
+        var read: Moment?
+        var begun: Moment?
         var carried: Set<Int> = []
         var ends = 0
         var started = 0
         var finished = 0
 
-        /// The user in whose session the call certainly began; nil if the user has changed meanwhile.
-        var owner: Int? {
-            guard case .some(.some(let read)) = read, case .some(.some(let begun)) = begun, read == begun else {
-                return nil
-            }
-            return read
-        }
+        /// The user in whose session the call certainly began, who may be nobody; nil if the user has changed
+        /// meanwhile.
+        var owner: Moment? { read == begun ? read : nil }
     }
 
     private let lock = NSLock()
     private var entries: [Int: Entry] = [:]
-    private var user: Int?
+    private var current = Moment()
     private var lastUser = 0
     private var unfinished = 0
     private var refreshing = 0
@@ -36,7 +40,7 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
     var violations: [String] { lock.withLock { faults } }
 
     /// The user who is logged in, or nil.
-    var currentUser: Int? { lock.withLock { user } }
+    var currentUser: Int? { lock.withLock { current.user } }
 
     /// The number of calls that are reported as started but not as finished. The end of a task is reported after its
     /// callbacks have returned.
@@ -47,8 +51,8 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
         lock.withLock {
             if isLoggedIn { lastUser += 1 }
             totals.logIns += isLoggedIn ? 1 : 0
-            user = isLoggedIn ? lastUser : nil
-            assign(user)
+            current = Moment(user: isLoggedIn ? lastUser : nil, changes: current.changes + 1)
+            assign(current.user)
         }
     }
 
@@ -58,7 +62,7 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
 
     /// Records the current user when the library reads the endpoint of a call for the first time.
     func noteRead(_ call: Int) {
-        lock.withLock { if entries[call]?.read == nil { entries[call]?.read = user } }
+        lock.withLock { if entries[call]?.read == nil { entries[call]?.read = current } }
     }
 
     /// Records the end of a call. `seen` is the body of the response if the call succeeded, and nil if the call failed.
@@ -72,8 +76,8 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
                 faults.append("call \(call) carried tokens of the users \(entry.carried), got the response for \(seen)")
             }
             // A call that has joined the transfer of another call has sent nothing.
-            if let owner = entry.owner, owner != other {
-                faults.append("rule 11: call \(call) began as user \(owner) and got the response for user \(seen)")
+            if let owner = entry.owner, owner.user != other {
+                faults.append("rule 11: call \(call) began as \(owner.name) and got the response for user \(seen)")
             }
         }
     }
@@ -87,8 +91,8 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
         lock.withLock {
             totals.sent += 1
             entries[call]?.carried.insert(token.user)
-            guard let owner = entries[call]?.owner, owner != token.user else { return }
-            faults.append("rule 11: call \(call) began as user \(owner) and carries a token of user \(token.user)")
+            guard let owner = entries[call]?.owner, owner.user != token.user else { return }
+            faults.append("rule 11: call \(call) began as \(owner.name) and carries a token of user \(token.user)")
         }
     }
 
@@ -138,7 +142,7 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
             case .started:
                 entries[id]?.started += 1
                 unfinished += 1
-            case .attemptStarted: if entries[id]?.begun == nil { entries[id]?.begun = user }
+            case .attemptStarted: if entries[id]?.begun == nil { entries[id]?.begun = current }
             case .adapted(let request):
                 guard request.headers[.authorization] != nil else { break }
                 if entries[id]?.finished != 0 { faults.append("call \(id) is sent after its end") }
@@ -186,8 +190,9 @@ struct StressTotals: CustomStringConvertible {
     func missing(of calls: Int) -> [String] {
         let least = [
             ("succeeded", answered, calls / 10), ("refreshes", refreshes, calls / 2_000 + 1),
-            ("duplicates", duplicates, calls / 200 + 1), ("closings of the gate", closings, calls / 10_000),
-            ("openings of the breaker", openings, calls / 100_000),
+            ("duplicates", duplicates, calls / 200 + 1),
+            ("closings of the gate", closings, calls / 10_000 + 1),
+            ("openings of the breaker", openings, calls / 100_000 + 1),
         ]
         return least.filter { $0.1 < $0.2 }.map { "\($0.0): \($0.1), expected at least \($0.2)" }
     }
