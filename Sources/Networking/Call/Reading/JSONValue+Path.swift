@@ -46,12 +46,14 @@ extension JSONDecoder {
 
     /// Reads the value at a path, or the whole JSON if the path is nil. The JSON text is parsed once.
     func read<Value: Decodable>(_ type: Value.Type, from data: Data, at path: JSONValue.Path? = nil) throws -> Value {
-        if let path { return try at(path).decode(Located<Value>.self, from: data).value }
         // Foundation's decoder needs far more time for a value of any kind.
-        if !allowsJSON5, let untyped = type as? any UntypedJSON.Type {
+        if path == nil, !allowsJSON5, let untyped = type as? any UntypedJSON.Type {
             if let found = try untyped.value(of: JSONValue(json: data)), let value = found as? Value { return value }
         }
-        return try decode(type, from: data)
+        // Foundation's decoder hashes the names of the members.
+        guard data.hasFewMarks else { throw JSONScanner.Limit.marks.fault }
+        guard let path else { return try decode(type, from: data) }
+        return try at(path).decode(Located<Value>.self, from: data).value
     }
 
     /// Returns a decoder with the same settings that reads the value at a path.

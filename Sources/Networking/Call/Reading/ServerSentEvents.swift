@@ -83,7 +83,8 @@ package struct ServerSentEventParser: Sendable {
         guard !line.isEmpty else { return dispatch() }
         let bytes = line.utf8
         let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
-        guard colon != bytes.startIndex else { return nil }  // a comment
+        // A line without a name is a comment, and no name is longer than `event` or `retry`.
+        guard colon != bytes.startIndex, bytes.distance(from: bytes.startIndex, to: colon) <= 5 else { return nil }
         var value = bytes[colon...].dropFirst()
         if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
         try set(String(decoding: bytes[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self))

@@ -39,6 +39,7 @@ extension JSONValue {
             case .number(let text): value = try JSONValue(number: text)
             case .string(let text): value = .string(text)
             case .name(let name):
+                guard CombiningMarks.areFew(in: name) else { throw JSONScanner.Limit.marks.fault }
                 open[open.count - 1].name = name
                 continue
             case .beginArray, .beginObject:
@@ -103,4 +104,15 @@ extension Data {
         default: .utf8
         }
     }
+
+    /// Whether no string of a JSON text has more combining marks in a row than ``CombiningMarks`` allows.
+    var hasFewMarks: Bool {
+        let encoding = encodingOfJSON
+        if encoding == .utf8 { return withUnsafeBytes { CombiningMarks.areFew(in: $0) } }
+        return String(data: self, encoding: encoding).map { CombiningMarks.areFew(in: $0) } ?? true
+    }
+}
+
+extension JSONScanner.Limit {
+    static let marks = JSONScanner.Limit("more than \(CombiningMarks.largestCount) combining marks in a row")
 }

@@ -150,6 +150,7 @@ package struct ResponseHeadReader {
         // If bytes are not UTF-8, decoding replaces them, so that the comparison fails. (Foundation's initializer would
         // remove a byte order mark.)
         let text = String(decoding: trimmed, as: UTF8.self)
-        return text.utf8.elementsEqual(trimmed) ? text : String(decoding: trimmed.map(UInt16.init), as: UTF16.self)
+        let isText = text.utf8.elementsEqual(trimmed) && CombiningMarks.areFew(in: text)
+        return isText ? text : String(decoding: trimmed.map(UInt16.init), as: UTF16.self)
     }
 }

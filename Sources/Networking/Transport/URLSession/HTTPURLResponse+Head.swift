@@ -18,7 +18,11 @@ extension HTTPURLResponse {
                 // A carriage return that does not end a line counts as a space (RFC 9112 section 2.2).
                 default: ["\(value)".replacingOccurrences(of: "\r", with: " ").trimmingCharacters(in: .whitespaces)]
                 }
-            for value in values { headers.append(HTTPHeader(name, value)) }
+            for value in values {
+                let isText = CombiningMarks.areFew(in: value)
+                let text = isText ? value : String(decoding: value.utf8.map(UInt16.init), as: UTF16.self)
+                headers.append(HTTPHeader(name, text))
+            }
         }
         return ResponseHead(status: HTTPStatus(statusCode), headers: headers)
     }

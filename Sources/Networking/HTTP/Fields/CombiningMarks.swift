@@ -1,0 +1,88 @@
+import Foundation
+
+/// A limit for combining marks, with which comparing two texts takes linear time.
+///
+/// Two strings are equal if their canonical forms are equal. To form it, Swift sorts each sequence of combining marks by
+/// insertion, so that a sequence of n marks takes up to n² steps, each time a string is compared or hashed. The
+/// Stream-Safe Text Format of Unicode ([UAX #15](https://www.unicode.org/reports/tr15/), section 13) has at most 30 marks
+/// in a row, and texts that people write have few more.
+enum CombiningMarks {
+    /// The largest number of marks in a row.
+    static let largestCount = 256
+
+    /// Returns whether a UTF-8 text has no more marks in a row than the limit. The escapes of JSON (`\u0301`) count,
+    /// too. Bytes that are not UTF-8 are no marks.
+    static func areFew(in text: UnsafeRawBufferPointer) -> Bool {
+        var (position, count, high) = (0, 0, UInt32(0))
+        while position < text.count {
+            // Most texts are ASCII, and eight bytes are compared at once.
+            if count == 0, let plain = plainCount(text, from: position), plain > 0 {
+                position += plain
+                continue
+            }
+            var (scalar, length) = scalar(text, at: position)
+            position += length
+            if (0xD800..<0xDC00).contains(scalar) {
+                high = scalar  // the first half of an escaped scalar
+                continue
+            }
+            if (0xDC00..<0xE000).contains(scalar), high != 0 {
+                scalar = 0x10000 + (high - 0xD800) << 10 + (scalar - 0xDC00)
+            }
+            high = 0
+            count = isMark(scalar) ? count + 1 : 0
+            guard count <= largestCount else { return false }
+        }
+        return true
+    }
+
+    /// Returns whether a string has no more marks in a row than the limit.
+    static func areFew(in text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { areFew(in: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Returns the number of bytes, a multiple of eight, that are ASCII and contain no backslash. Nil near the end.
+    private static func plainCount(_ text: UnsafeRawBufferPointer, from start: Int) -> Int? {
+        let (ones, tops) = (UInt64(0x0101_0101_0101_0101), UInt64(0x8080_8080_8080_8080))
+        var position = start
+        while position + 8 <= text.count {
+            let word = text.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+            let backslashes = word ^ (ones &* 0x5C)  // a zero byte for each backslash
+            guard (word | ((backslashes &- ones) & ~backslashes)) & tops == 0 else { break }
+            position += 8
+        }
+        return position > start ? position - start : nil
+    }
+
+    /// Returns the scalar, or the half of a scalar, that begins at a position, and the number of its bytes.
+    private static func scalar(_ text: UnsafeRawBufferPointer, at start: Int) -> (UInt32, Int) {
+        let first = text[start]
+        func bits(_ offset: Int) -> UInt32? {
+            guard start + offset < text.count, text[start + offset] & 0xC0 == 0x80 else { return nil }
+            return UInt32(text[start + offset] & 0x3F)
+        }
+        switch first {
+        case UInt8(ascii: "\\"):
+            guard start + 6 <= text.count, text[start + 1] == UInt8(ascii: "u") else { return (0, 2) }
+            let digits = String(decoding: text[start + 2..<start + 6], as: UTF8.self)
+            return UInt32(digits, radix: 16).map { ($0, 6) } ?? (0, 2)
+        case 0xC2..<0xE0: if let one = bits(1) { return (UInt32(first & 0x1F) << 6 | one, 2) }
+        case 0xE0..<0xF0:
+            if let one = bits(1), let two = bits(2) { return (UInt32(first & 0x0F) << 12 | one << 6 | two, 3) }
+        case 0xF0..<0xF5:
+            if let one = bits(1), let two = bits(2), let three = bits(3) {
+                return (UInt32(first & 0x07) << 18 | one << 12 | two << 6 | three, 4)
+            }
+        default: break
+        }
+        return (0, 1)
+    }
+
+    /// Whether a scalar is sorted. U+0F73, U+0F75 and U+0F81 consist of two marks, although their class is 0.
+    private static func isMark(_ scalar: UInt32) -> Bool {
+        guard scalar >= 0x300, let scalar = Unicode.Scalar(scalar) else { return false }
+        return scalar.properties.canonicalCombiningClass != .notReordered
+            || [0x0F73, 0x0F75, 0x0F81].contains(scalar.value)
+    }
+}

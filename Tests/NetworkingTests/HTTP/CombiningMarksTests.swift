@@ -1,0 +1,101 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+/// Marks whose order Swift must change before it compares two strings: each U+0323 goes before all U+0301.
+private func marks(_ count: Int) -> String { String(repeating: "\u{301}\u{323}", count: count / 2) }
+
+@Suite("Combining marks", .endsInTime)
+struct CombiningMarksTests {
+    @Test(
+        "More than 256 marks in a row are too many, also as escapes, and at each position of a word of eight bytes",
+        arguments: [
+            "\u{301}", "\u{323}", "\\u0301", "\\u0F73", "\u{F73}", "\u{F81}", "\u{1D165}", "\\ud834\\udd65",
+        ])
+    func tooMany(mark: String) {
+        for before in 0...16 {
+            let head = String(repeating: "a", count: before)
+            #expect(CombiningMarks.areFew(in: head + String(repeating: mark, count: 256) + "a"), "\(before)")
+            #expect(!CombiningMarks.areFew(in: head + String(repeating: mark, count: 257) + "a"), "\(before)")
+            let parted = head + String(repeating: mark, count: 200) + "a" + String(repeating: mark, count: 200)
+            #expect(CombiningMarks.areFew(in: parted), "\(before)")
+        }
+    }
+
+    @Test(
+        "Texts of any length without marks have few",
+        arguments: [
+            "a", "\\n", "\\", "\u{1F600}", "\\ud83d\\ude00", "語", "한", "é", "e\u{301}", "\\u0041", "\\ud834", "и",
+        ])
+    func others(unit: String) {
+        #expect(CombiningMarks.areFew(in: String(repeating: unit, count: 2_000)))
+    }
+
+    @Test("Bytes that are not UTF-8 have few marks, also if a mark is cut off at the end")
+    func broken() {
+        for tail in [[0xCC], [0xE0, 0xBD], [0xF0, 0x9D, 0x85], [0x5C], [0x5C, 0x75, 0x30], [0xFF]] as [[UInt8]] {
+            let bytes = Array(marks(256).utf8) + tail
+            #expect(bytes.withUnsafeBytes { CombiningMarks.areFew(in: $0) })
+        }
+    }
+
+    @Test("A field value with too many marks is read as ISO 8859-1, which has none; one with few is read as UTF-8")
+    func fieldValues() throws {
+        for (value, isText) in [(marks(100_000), false), (marks(200), true)] {
+            var reader = ResponseHeadReader(limit: 1 << 20)
+            var head: ResponseHead?
+            for line in ["HTTP/1.1 503 X", "Retry-After: Sun j\(value) 6", ""] {
+                var line = line
+                if case .head(let read) = line.withUTF8({ reader.read(UnsafeRawBufferPointer($0)) }) { head = read }
+            }
+            let found = try #require(head?.headers[.retryAfter])
+            #expect(CombiningMarks.areFew(in: found))
+            #expect(found.utf8.elementsEqual("Sun j\(value) 6".utf8) == isText)
+            #expect(found.utf16.count == (isText ? "Sun j\(value) 6".utf16.count : "Sun j\(value) 6".utf8.count))
+        }
+    }
+
+    private struct Film: Decodable, Sendable {
+        let title: String
+    }
+
+    @Test("A JSON name with too many marks is an error that names the limit; a text with few marks is read")
+    func json() async throws {
+        let stub = StubTransport()
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.errorMapping = .unmapped
+        }
+        stub.on(nil, nil, .text("{\"title\":\"\(marks(200))\",\"\(marks(200))\":1}"))
+        #expect(try await service.request(.get("film"), as: .json(Film.self)).title.utf8.count == 400)
+        #expect(try await service.request(.get("film"), as: .json(JSONValue.self)).object?.count == 2)
+        for name in [marks(60_000), String(repeating: "\\u0301\\u0323", count: 5_000)] {
+            stub.on(nil, nil, .text("{\"title\":\"a\",\"\(name)\":1}"))
+            let errors = [
+                await Fixture.failure { _ = try await service.request(.get("film"), as: .json(Film.self)) },
+                await Fixture.failure { _ = try await service.request(.get("film"), as: .json(JSONValue.self)) },
+                await Fixture.failure { _ = try await service.request(.get("film"), as: .json([String: Int].self)) },
+            ]
+            for error in errors {
+                let error = try #require(error as? NetworkError)
+                #expect(error.kind == .undecodableBody)
+                #expect(error.reason?.contains("more than 256 combining marks in a row") == true)
+            }
+        }
+    }
+
+    @Test("A line of an event stream whose name is longer than every known name is ignored")
+    func events() async throws {
+        let stub = StubTransport()
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
+        let text = "\(marks(60_000)): x\ndata\(marks(20)): x\ndata: y\n\n"
+        stub.on(nil, nil, StubResponse(.ok, headers: [.contentType: "text/event-stream"], body: Data(text.utf8)))
+        var events: [String] = []
+        for try await event in try await service.request(.get("events"), as: .serverSentEvents) {
+            events.append(event.data)
+        }
+        #expect(events == ["y"])
+    }
+}
