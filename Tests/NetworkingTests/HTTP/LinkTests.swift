@@ -42,6 +42,19 @@ struct LinkTests {
         #expect(HTTPHeaders.Link.parse(value).count == count)
     }
 
+    @Test("A user that a server puts into a link is removed; the user of the request remains for the same server")
+    func users() throws {
+        func next(_ target: String, from url: String) throws -> String? {
+            let request = HTTPRequest(.get, try #require(URL(string: url)))
+            let response = HTTPResponse(.ok, headers: ["Link": "<\(target)>; rel=next"], to: request)
+            return response.link("next")?.absoluteString
+        }
+        #expect(try next("https://evil:x@a.example/2", from: "https://a.example/1") == "https://a.example/2")
+        #expect(try next("//evil@b.example/2", from: "https://me:pw@a.example/1") == "https://b.example/2")
+        #expect(try next("https://me:pw@b.example/2", from: "https://me:pw@a.example/1") == "https://b.example/2")
+        #expect(try next("https://me:pw@a.example/2", from: "https://me:pw@a.example/1") == "https://me:pw@a.example/2")
+    }
+
     @Test("A link with an anchor or with an invalid URL is ignored")
     func anchors() throws {
         #expect(try response(["Link": #"</other>; rel=next; anchor="/elsewhere""#]).link("next") == nil)

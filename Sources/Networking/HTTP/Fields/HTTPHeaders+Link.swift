@@ -67,12 +67,31 @@ extension HTTPResponse {
     /// another resource.
     ///
     /// The server chooses this URL, so the URL may belong to another server. A request to that URL contains the
-    /// session's token and the environment's fields only if they are meant for that server.
+    /// session's token and the environment's fields only if they are meant for that server. A user and a password in
+    /// the URL are removed, unless the URL of the request has the same ones for the same server.
     public func link(_ relation: String) -> URL? {
         let link = headers.links.first {
             $0.relations.contains(relation.lowercased()) && $0.parameters["anchor"] == nil
         }
         guard let target = link?.target else { return nil }
-        return target.isEmpty ? request.url : URL(string: target, relativeTo: request.url)?.absoluteURL.standardized
+        guard !target.isEmpty else { return request.url }
+        return URL(string: target, relativeTo: request.url).flatMap {
+            request.withoutForeignUser($0.absoluteURL.standardized)
+        }
+    }
+}
+
+extension HTTPRequest {
+    /// Returns a URL that the server has chosen without user and password, unless the request has the same ones for the
+    /// same origin. A server must not choose the credentials that the client sends. Returns nil if they cannot be
+    /// removed.
+    func withoutForeignUser(_ target: URL) -> URL? {
+        guard target.user != nil || target.password != nil else { return target }
+        let isOwn = target.user == url.user && target.password == url.password
+        guard !isOwn || HTTPOrigin(target) != origin else { return target }
+        var components = URLComponents(url: target, resolvingAgainstBaseURL: true)
+        components?.user = nil
+        components?.password = nil
+        return components?.url
     }
 }

@@ -147,22 +147,10 @@ enum Redirect {
         guard scheme == "https" || response.request.url.scheme?.lowercased() != "https" else {
             throw refusal("its Location leads from https to http", response)
         }
-        guard let url = withoutUser(target, of: response.request) else {
+        guard let url = response.request.withoutForeignUser(target) else {
             throw refusal("its Location has a user and cannot be read", response)
         }
         return inheritingFragment(url, from: response.request.url)
-    }
-
-    /// Returns the target without user and password, unless the request has the same ones for the same origin. A server
-    /// must not choose the credentials that the client sends. Returns nil if they cannot be removed.
-    private static func withoutUser(_ target: URL, of request: HTTPRequest) -> URL? {
-        guard target.user != nil || target.password != nil else { return target }
-        let isOwn = target.user == request.url.user && target.password == request.url.password
-        guard !isOwn || HTTPOrigin(target) != request.origin else { return target }
-        var components = URLComponents(url: target, resolvingAgainstBaseURL: true)
-        components?.user = nil
-        components?.password = nil
-        return components?.url
     }
 
     /// Returns the target with the fragment of the request if the target has none (RFC 9110 section 10.2.2).
