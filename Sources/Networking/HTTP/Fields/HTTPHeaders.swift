@@ -12,6 +12,9 @@ package import Foundation
 /// headers.set(.contentType(.json))
 /// ```
 public struct HTTPHeaders: Hashable, Sendable {
+    /// The largest number of fields of a response. libcurl has a limit of 5,000 since 8.6.
+    static let largestCount = 4_096
+
     private var fields: [HTTPHeader] = []
 
     /// Creates an empty collection.

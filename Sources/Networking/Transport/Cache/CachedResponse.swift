@@ -158,7 +158,7 @@ extension CachedResponse {
         headers.merge(news)
         headers = CachedResponse.storable(headers)
         // Each confirmation may add fields. Together, they may not exceed what one response can have.
-        guard headers.count <= 4_096, headers.size <= 256 << 10 else { return false }
+        guard headers.count <= HTTPHeaders.largestCount, headers.size <= 256 << 10 else { return false }
         self.freshness = freshness(status, headers)
         guard let audience = CacheAudience(of: request.request, headers) else { return false }
         self.audience = audience

@@ -43,7 +43,7 @@ struct CookieStore: Sendable {
     @discardableResult
     mutating func keep(
         _ cookie: Cookie, from location: CookieLocation, at now: Date,
-        suffixes: @autoclosure () -> CookieJar.PublicSuffixList = CookieJar.PublicSuffixList("")
+        suffixes: @autoclosure () -> CookieJar.PublicSuffixList
     ) -> Change {
         guard location.isSecure || !hidesSecureCookie(cookie, at: now) else { return Change() }
         var (cookie, change) = (cookie, Change())

@@ -18,9 +18,6 @@ package struct ResponseHeadReader {
         case malformed(String)
     }
 
-    /// The largest number of fields. libcurl has a limit of 5,000 since 8.6.
-    static let maximumFieldCount = 4_096
-
     private let limit: Int
     /// The number of bytes so far, including those of 1xx heads.
     private var size = 0
@@ -52,8 +49,8 @@ package struct ResponseHeadReader {
                     ? "a field name contains an invalid character" : "a header line has no field name")
         }
         endField()
-        guard headers.count < ResponseHeadReader.maximumFieldCount else {
-            return .tooLarge("more than \(ResponseHeadReader.maximumFieldCount) fields")
+        guard headers.count < HTTPHeaders.largestCount else {
+            return .tooLarge("more than \(HTTPHeaders.largestCount) fields")
         }
         last = (HTTPHeader.Name(text(line, 0..<colon)), text(line, colon + 1..<line.count))
         return .more
