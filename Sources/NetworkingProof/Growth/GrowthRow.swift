@@ -55,7 +55,6 @@ extension GrowthRow {
         GrowthRow("set-cookie", "attributes", "a=b", repeating: "; Path=/"),
         GrowthRow("set-cookie", "semicolons", "a=b", repeating: ";"),
         GrowthRow("set-cookie", "cookies in one field", "a=b", repeating: ", c=d"),
-        GrowthRow("cookie-jars", "a host without TLS", repeating: "http://a.com/ a#=b\n"),
         GrowthRow("cookie-jars", "subdomains", repeating: "https://a#.example.com/ a=b; Domain=example.com\n"),
         GrowthRow("cookie-jars", "a long host", "https://", repeating: "a.", "com/ a=b"),
         GrowthRow("header-merges", "new names", repeating: "a#:b\n", "\u{1E}", andThen: "b#:c\n"),
