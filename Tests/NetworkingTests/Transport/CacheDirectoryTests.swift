@@ -209,8 +209,7 @@ struct CacheDirectoryTests {
 
     @Test("The first response that a process stores makes room, because other processes may have filled the directory")
     func firstOfProcess() async throws {
-        let other = try cache(capacity: 1 << 30)
-        for number in 0..<20 { _ = try await send("\(number)", other) }
+        for number in 0..<20 { _ = try await send("\(number)", try cache(capacity: 1 << 30)) }
         let cache = try cache(capacity: 10 * 8_192)
         _ = try await send("last", cache)
         while cache.count > 10 { await Task.yield() }

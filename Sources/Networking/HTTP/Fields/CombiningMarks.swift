@@ -2,10 +2,10 @@ import Foundation
 
 /// A limit for combining marks, with which comparing two texts takes linear time.
 ///
-/// Two strings are equal if their canonical forms are equal. To form it, Swift sorts each sequence of combining marks by
-/// insertion, so that a sequence of n marks takes up to n² steps, each time a string is compared or hashed. The
-/// Stream-Safe Text Format of Unicode ([UAX #15](https://www.unicode.org/reports/tr15/), section 13) has at most 30 marks
-/// in a row, and texts that people write have few more.
+/// Two strings are equal if their canonical forms are equal. To form it, Swift sorts each sequence of combining marks
+/// by insertion, so that a sequence of n marks takes up to n² steps, each time a string is compared or hashed. The
+/// Stream-Safe Text Format of Unicode ([UAX #15](https://www.unicode.org/reports/tr15/), section 13) has at most 30
+/// marks in a row, and texts that people write have few more.
 enum CombiningMarks {
     /// The largest number of marks in a row.
     static let largestCount = 256
@@ -84,5 +84,17 @@ enum CombiningMarks {
         guard scalar >= 0x300, let scalar = Unicode.Scalar(scalar) else { return false }
         return scalar.properties.canonicalCombiningClass != .notReordered
             || [0x0F73, 0x0F75, 0x0F81].contains(scalar.value)
+    }
+}
+
+extension String {
+    /// Decodes the value of a header field: UTF-8, or ISO 8859-1 if the bytes are not UTF-8 or have too many combining
+    /// marks in a row. ISO 8859-1 has no combining marks.
+    init(fieldValue bytes: some Collection<UInt8>) {
+        // If bytes are not UTF-8, decoding replaces them, so that the comparison fails. (Foundation's initializer would
+        // remove a byte order mark.)
+        let text = String(decoding: bytes, as: UTF8.self)
+        let isText = text.utf8.elementsEqual(bytes) && CombiningMarks.areFew(in: text)
+        self = isText ? text : String(decoding: bytes.map(UInt16.init), as: UTF16.self)
     }
 }

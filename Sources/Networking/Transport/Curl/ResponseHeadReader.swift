@@ -144,10 +144,6 @@ package struct ResponseHeadReader {
     private static func irregularText(_ bytes: UnsafeRawBufferPointer) -> String {
         let spaced = bytes.map { $0 == 0x0D || $0 == 0 ? UInt8(ascii: " ") : $0 }
         let trimmed = spaced.drop(while: HTTPGrammar.isBlank).reversed().drop(while: HTTPGrammar.isBlank).reversed()
-        // If bytes are not UTF-8, decoding replaces them, so that the comparison fails. (Foundation's initializer would
-        // remove a byte order mark.)
-        let text = String(decoding: trimmed, as: UTF8.self)
-        let isText = text.utf8.elementsEqual(trimmed) && CombiningMarks.areFew(in: text)
-        return isText ? text : String(decoding: trimmed.map(UInt16.init), as: UTF16.self)
+        return String(fieldValue: trimmed)
     }
 }

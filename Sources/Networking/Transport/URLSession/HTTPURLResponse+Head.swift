@@ -18,11 +18,7 @@ extension HTTPURLResponse {
                 // A carriage return that does not end a line counts as a space (RFC 9112 section 2.2).
                 default: ["\(value)".replacingOccurrences(of: "\r", with: " ").trimmingCharacters(in: .whitespaces)]
                 }
-            for value in values {
-                let isText = CombiningMarks.areFew(in: value)
-                let text = isText ? value : String(decoding: value.utf8.map(UInt16.init), as: UTF16.self)
-                headers.append(HTTPHeader(name, text))
-            }
+            for value in values { headers.append(HTTPHeader(name, String(fieldValue: value.utf8))) }
         }
         return ResponseHead(status: HTTPStatus(statusCode), headers: headers)
     }
