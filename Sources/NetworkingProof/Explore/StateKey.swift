@@ -16,9 +16,9 @@ struct StateKey {
     mutating func write(_ byte: UInt8) { bytes.append(byte) }
 
     mutating func write(_ bits: Bool...) {
-        var byte: UInt8 = 0
-        for bit in bits { byte = byte << 1 | (bit ? 1 : 0) }
-        bytes.append(byte)
+        for first in stride(from: 0, to: bits.count, by: 8) {
+            bytes.append(bits[first...].prefix(8).reduce(0) { $0 << 1 | ($1 ? 1 : 0) })
+        }
     }
 
     mutating func write(_ other: [UInt8]) { bytes += other }

@@ -192,7 +192,7 @@ extension TokenWorld {
 
     private mutating func admit(_ index: Int) {
         rules.admit(
-            index, isStoreRead: !machine.isUnread, runs: running.contains(where: \.counts), token: machine.token?.value,
+            index, isStoreRead: isStoreKnown, runs: running.contains(where: \.counts), token: machine.token?.value,
             hasExpired: machine.token?.expiresAt.map { $0 <= now } ?? false)
     }
 

@@ -19,16 +19,14 @@ extension TokenWorld {
     private mutating func start(_ job: AccessTokenMachine.Job) {
         noteStart(of: job)
         let isDirect = !options.hasStore
-        if isDirect { checkSpent(job, job.token) }
+        if isDirect { checkSpent(job.token, counts: true) }
         running.append(
-            Running(job: job, stage: isDirect ? .refreshing(old: job.token, stored: nil) : .waiting))
+            Running(job: job, changes: changes, stage: isDirect ? .refreshing(old: job.token, stored: nil) : .waiting))
     }
 
-    private mutating func checkSpent(_ job: AccessTokenMachine.Job, _ old: AccessToken?) {
+    private mutating func checkSpent(_ old: AccessToken?, counts: Bool) {
         // Without a store, an abandoned refresh that still runs may use the same token.
-        guard let old, machine.isWanted(job), options.hasStore || !running.contains(where: { $0.isAbandoned }) else {
-            return
-        }
+        guard let old, counts, options.hasStore || !running.contains(where: \.isAbandoned) else { return }
         rules.spend(isSpent: spent.contains(old.value))
     }
 
@@ -91,14 +89,15 @@ extension TokenWorld {
         case .findNothing: findNothing(index)
         case .remainOver, .logOut: rejected(index)
         case .refresh(let old):
-            checkSpent(job, old)
+            checkSpent(old, counts: running[index].counts)
             running[index].stage = .refreshing(old: old, stored: stored)
         }
     }
 
     private mutating func findNothing(_ index: Int) {
-        let (job, now, isFirst) = (running[index].job, now, machine.isUnread)
-        if isFirst { for index in running.indices { running[index].isStale = true } }
+        let (job, now) = (running[index].job, now)
+        if !isStoreKnown { for index in running.indices { running[index].isStale = true } }
+        isStoreKnown = true
         end(index) { $0.findNothing(job, at: now) }
     }
 
@@ -150,7 +149,7 @@ extension TokenWorld {
             }
             store = token
             // If the refresh was superseded after the store was read, its token counts as written by another process.
-            isForeign = job.generation != machine.tokenGeneration
+            isForeign = running[index].changes != changes
             succeed(index, with: token, from: .refresh, isKept: true)
         } else if job.generation != machine.tokenGeneration {
             end(index) { $0.fail(job, with: CancellationError(), isLogOut: false) }
@@ -177,18 +176,24 @@ extension TokenWorld {
         _ index: Int, with token: AccessToken, from origin: AccessTokenMachine.Origin, isKept: Bool
     ) {
         let job = running[index].job
-        let isCurrent = job.generation == machine.tokenGeneration
+        let isCurrent = running[index].changes == changes
         let now = now
         if isCurrent {
-            let isOther = !machine.isUnread && token.session != machine.session
-            change(to: token, by: origin == .refresh ? .refresh : .store, beginsSession: isOther)
+            let isOther = isStoreKnown && token.session != session
+            change(
+                to: token, in: token.session ?? session, by: origin == .refresh ? .refresh : .store,
+                beginsSession: isOther)
         }
-        end(index) { $0.succeed(job, with: token, from: origin, isKept: isKept, at: now) }
+        end(index, isCurrent: isCurrent) { $0.succeed(job, with: token, from: origin, isKept: isKept, at: now) }
         if isCurrent { rules.succeed(isAdopted: machine.token == token) }
     }
 
     /// Notes that the current token changes.
-    mutating func change(to token: AccessToken?, by source: TokenRules.Source, beginsSession: Bool) {
+    mutating func change(
+        to token: AccessToken?, in session: UUID, by source: TokenRules.Source, beginsSession: Bool
+    ) {
+        changes += 1
+        (self.session, isStoreKnown) = (session, true)
         for index in running.indices { running[index].isStale = true }
         rules.change(
             toToken: token != nil, by: source, isExpired: token?.expiresAt.map { $0 <= now } ?? false,
@@ -197,26 +202,27 @@ extension TokenWorld {
 
     /// Ends a job.
     ///
-    /// - Parameter isFailure: Whether the job has brought no token.
+    /// - Parameters:
+    ///   - isFailure: Whether the job has brought no token.
+    ///   - isCurrent: Whether the token has not changed since the job began, if this is already known.
     private mutating func end(
-        _ index: Int, isFailure: Bool = false, _ event: (inout AccessTokenMachine) -> [AccessTokenMachine.Effect]
+        _ index: Int, isFailure: Bool = false, isCurrent: Bool? = nil,
+        _ event: (inout AccessTokenMachine) -> [AccessTokenMachine.Effect]
     ) {
         let current = machine.token
-        let isStale = running[index].job.generation != machine.tokenGeneration
+        let isCurrent = isCurrent ?? (running[index].changes == changes)
         if isFailure, running[index].counts { rules.failRefresh(isOver: true) }
         running.remove(at: index)
         let effects = event(&machine)
-        if isStale { rules.succeedLate(isUnchanged: machine.token == current) }
+        if !isCurrent { rules.succeedLate(isUnchanged: machine.token == current) }
         perform(effects)
     }
 
     private mutating func passLimit(_ index: Int) {
         let job = running[index].job
-        if running[index].counts, machine.refresh?.isOverdue == false { rules.failRefresh(isOver: false) }
+        if running[index].counts, running[index].limits == 0 { rules.failRefresh(isOver: false) }
+        running[index].limits += 1
         let effects = machine.passTimeLimit(of: job, with: Unreachable())
-        if machine.refresh?.id != job.id || effects.contains(where: { if case .start = $0 { true } else { false } }) {
-            running[index].isAbandoned = true
-        }
         let waiters = machine.refresh?.waiters ?? []
         if effects.isEmpty == false, machine.refresh?.id == job.id {
             rules.passLimit(hasWaiters: !waiters.isEmpty)

@@ -34,7 +34,8 @@ extension TokenWorld {
             machine.over != nil, machine.mayHoldAny)
         key.write(
             rules.over != nil && rules.over == machine.token?.value, rules.isOverAnnounced, rules.wasSet,
-            rules.isUntried, rules.isWrongClock, rules.isAsked, rules.isWanted)
+            rules.isUntried, rules.isWrongClock, rules.isAsked, rules.isWanted, isStoreKnown,
+            session == machine.session)
         key.write(UInt8(rules.refusing.reduce(0) { $0 | 1 << $1 }))
         key.write(UInt8(machine.refusing.reduce(0) { $0 | 1 << (Int($1.name) ?? 7) }))
         key.write(machine.failure.map { $0.generation == machine.generation - 1 } ?? false, machine.failure != nil)
@@ -56,7 +57,7 @@ extension TokenWorld {
         }
         guard let look else { return key.write(0) }
         key.write(1)
-        key.write(look.generation == machine.tokenGeneration, look.isForeign)
+        key.write(look.generation == machine.tokenGeneration, look.changes == changes, look.isForeign)
         names.write(look.found, in: self, to: &key)
     }
 
@@ -68,7 +69,9 @@ extension TokenWorld {
             case .look: 2
             }
         key.write(kind)
-        key.write(running.isAbandoned, running.isStale, running.job.generation == machine.tokenGeneration)
+        key.write(UInt8(running.limits))
+        key.write(
+            running.isStale, running.changes == changes, running.job.generation == machine.tokenGeneration)
         // The token of the job is written only in the stages that still need it. In the other stages, the associated
         // values of the stage are sufficient for the rules.
         switch running.stage {

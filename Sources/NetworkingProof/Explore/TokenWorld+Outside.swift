@@ -20,8 +20,8 @@ extension TokenWorld {
     private mutating func set(_ token: AccessToken?, in session: UUID) {
         ended.insert(machine.session)
         // A log-in or log-out before the store has been read ends the session of the stored token.
-        if machine.isUnread, let stored = store?.session { ended.insert(stored) }
-        change(to: token, by: .app, beginsSession: true)
+        if !isStoreKnown, let stored = store?.session { ended.insert(stored) }
+        change(to: token, in: session, by: .app, beginsSession: true)
         perform(machine.set(token, session: session, at: now))
         rules.set(isCurrent: machine.token == token)
     }
@@ -33,8 +33,7 @@ extension TokenWorld {
             perform(machine.replace(token, at: now))  // already the current token: a running refresh must continue
             return
         }
-        change(to: token, by: .app, beginsSession: false)
-        let session = machine.session
+        change(to: token, in: session, by: .app, beginsSession: false)
         perform(machine.replace(token, at: now))
         rules.replace(isCurrent: machine.token == token, isSameSession: machine.session == session)
     }
@@ -43,7 +42,7 @@ extension TokenWorld {
         switch step {
         case .keep: keep()
         case .keepInVain: keeper = machine.keeping == nil ? nil : .due
-        case .look: look = (store, machine.tokenGeneration, isForeign)
+        case .look: look = (store, machine.tokenGeneration, changes, isForeign)
         case .find: find()
         case .logOutElsewhere: writeElsewhere(nil)
         case .logInElsewhere: writeElsewhere(newToken(.unknown, in: newSession()))
@@ -93,12 +92,11 @@ extension TokenWorld {
     private mutating func find() {
         guard let seen = look else { return }
         look = nil
-        let (before, session) = (machine.tokenGeneration, machine.session)
-        let effects = machine.find(seen.found, generation: seen.generation, session: newSession(), at: now)
-        if machine.tokenGeneration != before {
-            rules.takeOver(isCurrent: before == seen.generation, isForeign: seen.isForeign)
-            change(
-                to: seen.found, by: .store, beginsSession: seen.found == nil || seen.found?.session != session)
+        let (before, next) = (machine.token, seen.found?.session ?? newSession())
+        let effects = machine.find(seen.found, generation: seen.generation, session: next, at: now)
+        if machine.token != before {
+            rules.takeOver(isCurrent: seen.changes == changes, isForeign: seen.isForeign)
+            change(to: seen.found, in: next, by: .store, beginsSession: next != session)
         }
         perform(effects)
     }

@@ -98,11 +98,16 @@ struct TokenWorld: World {
         }
 
         let job: AccessTokenMachine.Job
+        /// The number of changes of the token when the job began.
+        let changes: Int
         var stage: Stage
-        /// Whether the second time limit of the job has passed.
-        var isAbandoned = false
+        /// How often the time limit of the job has passed.
+        var limits = 0
         /// Whether the token has changed since the job began, or another job has read the store.
         var isStale = false
+
+        /// Whether the second time limit of the job has passed.
+        var isAbandoned: Bool { limits == 2 }
 
         /// Whether the calls wait for the result of the job.
         var counts: Bool { !isAbandoned && !isStale }
@@ -126,9 +131,9 @@ struct TokenWorld: World {
     var keeper: Keeper?
     /// The latest token that another process has sent to this process. The token may arrive late.
     var rumour: AccessToken?
-    /// The token that was read from the store, the generation of the current token at that time, and whether another
-    /// process had written the stored token.
-    var look: (found: AccessToken?, generation: Int, isForeign: Bool)?
+    /// The token that was read from the store, the generation of the current token at that time, and facts for the
+    /// rules: the number of changes of the token, and whether another process had written the stored token.
+    var look: (found: AccessToken?, generation: Int, changes: Int, isForeign: Bool)?
 
     enum Keeper: Sendable {
         case due
@@ -143,8 +148,14 @@ struct TokenWorld: World {
         let stored: AccessToken?
     }
 
-    /// The rules, with the facts that they need.
+    // The facts that the rules need. They are recorded without the machine.
     var rules: TokenRules
+    /// How often the current token has changed.
+    var changes = 0
+    /// Whether the content of the store is known, or was replaced by the app.
+    var isStoreKnown: Bool
+    /// The session of the current token, or of the next token.
+    var session = UUID()
     /// The sessions that this process has ended.
     var ended: Set<UUID> = []
     /// Whether another process has written or removed the token in the store.
@@ -154,17 +165,19 @@ struct TokenWorld: World {
 
     init(_ options: Options, beginningWith token: Bool) {
         self.options = options
+        isStoreKnown = !options.hasStore
         callers = Array(repeating: Caller(), count: options.roles.count)
         machine = AccessTokenMachine(token: nil, session: UUID(), at: now)
         rules = TokenRules(
             calls: options.roles.count, form: options.form, hasStore: options.hasStore,
             hasToken: token && !options.hasStore)
-        let session = newSession()
+        session = newSession()
         let first = token ? newToken(options.form == .fixed ? .short : .unknown, in: session) : nil
         // Before the store has been read, the process does not know the session of the stored token.
+        if options.hasStore { session = newSession() }
         machine = AccessTokenMachine(
-            token: options.hasStore ? nil : first, session: options.hasStore ? newSession() : session,
-            storage: options.hasStore ? .unread : .none, form: options.form.machine, at: now)
+            token: options.hasStore ? nil : first, session: session, storage: options.hasStore ? .unread : .none,
+            form: options.form.machine, at: now)
         guard options.hasStore else { return }
         store = first
         perform(machine.load())
