@@ -154,6 +154,26 @@ struct SourceRulesTests {
         }
     }
 
+    /// With the upcoming feature `MemberImportVisibility`, a file that does not import a module cannot name its members.
+    @Test("The rules of the explorers stand in files that do not import what they check")
+    func rulesOfExplorers() throws {
+        let folder = Self.root.appendingPathComponent("Sources/NetworkingProof/Explore")
+        let enumerator = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+        var count = 0
+        for case let url as URL in enumerator where url.pathExtension == "swift" {
+            let (file, text) = (url.lastPathComponent, try String(contentsOf: url, encoding: .utf8))
+            guard !file.contains("Rules") else {
+                count += 1
+                #expect(!text.contains("import Networking"), "\(file) imports what it checks")
+                continue
+            }
+            // The tables compare in one place, which gets the expected value from their rules.
+            let code = Self.withoutCommentsAndTexts(text).replacing("table.expect(", with: "")
+            #expect(!code.contains(/(?<!func )\bexpect\(/), "\(file) states a rule")
+        }
+        #expect(count > 5)
+    }
+
     @Test("The top level has exactly five visible items")
     func topLevel() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.root.path).filter { !$0.hasPrefix(".") }

@@ -1,5 +1,3 @@
-import Networking
-
 /// Records, outside the library, which callers hold a permit of each limit and which callers wait for one. The rules
 /// compare the limits with these records.
 final class AdmissionLedger: @unchecked Sendable {  // because one thread at a time uses it
@@ -91,74 +89,5 @@ final class AdmissionLedger: @unchecked Sendable {  // because one thread at a t
 
     func end(_ caller: Int) {
         for limit in limits.indices { entries[limit][caller] = Entry() }
-    }
-}
-
-// The rules. The name of a rule is the name of its function.
-extension AdmissionLedger {
-    func noPermitAboveTheLimit(_ limit: Int, _ caller: Int) {
-        let host = callers[caller].host
-        expect(
-            used(limit, host: host) <= limits[limit].perHost && used(limit) <= limits[limit].total ?? .max,
-            "limit \(limit + 1) has admitted \(used(limit)) calls")
-    }
-
-    /// A freed permit goes to the caller with the most urgent priority. If several callers have this priority, the
-    /// permit goes to the caller that has waited longest.
-    func theOldestOfTheMostUrgentIsNext(_ next: [Int], _ expected: Int?) {
-        expect(
-            next == (expected.map { [$0] } ?? []),
-            "the permit goes to \(next.map { $0 + 1 }), not to \(expected.map { "\($0 + 1)" } ?? "nobody")")
-    }
-
-    /// A caller does not take a permit for which another caller waits.
-    func nobodyOvertakes(_ caller: Int, _ limit: Int) {
-        let host = callers[caller].host
-        expect(
-            !queue(limit).contains { callers[$0].host == host },
-            "call \(caller + 1) gets a permit of limit \(limit + 1) for which another call waits")
-    }
-
-    /// While a caller waits for a limit, the caller holds permits only of earlier limits in the fixed order.
-    func limitsAreReservedInOrder(_ caller: Int, _ limit: Int) {
-        let later = limits.indices.filter { $0 > limit && entries[$0][caller].position == .holding }
-        expect(later.isEmpty, "call \(caller + 1) waits for limit \(limit + 1) and holds a permit of a later limit")
-    }
-
-    /// A caller that waits at a gate holds no permit.
-    func nothingIsHeldAtAGate(_ caller: Int) {
-        expect(
-            limits.indices.allSatisfy { entries[$0][caller].position == .outside },
-            "call \(caller + 1) waits at the gate and holds a permit")
-    }
-
-    /// No caller waits while a permit that it could use is free.
-    func noWaiterIsForgotten() {
-        for limit in limits.indices {
-            for waiter in queue(limit) {
-                expect(
-                    !isFree(limit, host: callers[waiter].host),
-                    "call \(waiter + 1) waits while a permit of limit \(limit + 1) is free")
-            }
-        }
-    }
-
-    /// The limit counts the permits that are held or reserved, and the callers that wait.
-    func theLimitCountsWhatIsHeld(_ limit: Int, _ real: ConcurrencyLimit) {
-        expect(
-            real.activeCount == used(limit),
-            "limit \(limit + 1) counts \(real.activeCount) permits, expected \(used(limit))")
-        let waiting = callers.indices.filter { entries[limit][$0].position == .waiting }
-        let queue = queue(limit)
-        expect(
-            (queue.count...waiting.count).contains(real.waiterCount),
-            "limit \(limit + 1) counts \(real.waiterCount) waiters, expected \(queue.count) to \(waiting.count)")
-    }
-
-    /// When all calls have ended, the limit counts no permits and no waiters.
-    func nothingIsLost(_ limit: Int, _ real: ConcurrencyLimit) {
-        expect(
-            real.activeCount == 0 && real.waiterCount == 0 && real.contents.active.isEmpty,
-            "limit \(limit + 1) counts \(real.activeCount) permits and \(real.waiterCount) waiters after the last call")
     }
 }

@@ -133,8 +133,12 @@ final class LiveAdmission: LiveSystem {
         }
         for (index, call) in calls.enumerated() where call.isEntering { finish(index) }
         ledger.noWaiterIsForgotten()
-        someoneCanContinue()
-        for (index, limit) in limits.enumerated() { ledger.theLimitCountsWhatIsHeld(index, limit.limit) }
+        ledger.someoneCanContinue(
+            isGateOpen: gate.isOpen, isEntering: calls.map(\.isEntering), isAdmitted: calls.map(\.isAdmitted))
+        for (index, limit) in limits.map(\.limit).enumerated() {
+            ledger.theLimitCountsWhatIsHeld(index, permits: limit.activeCount)
+            ledger.theLimitCountsWhoWaits(index, waiters: limit.waiterCount)
+        }
         return ledger.faults
     }
 
@@ -170,13 +174,6 @@ final class LiveAdmission: LiveSystem {
         reset(index)
     }
 
-    /// While calls wait and the gate is open, at least one call can continue or release its permits.
-    private func someoneCanContinue() {
-        guard calls.contains(where: \.isEntering), gate.isOpen else { return }
-        ledger.expect(
-            calls.contains { $0.executor.isReady || $0.isAdmitted }, "all calls wait for each other")
-    }
-
     func end() -> [String] {
         ledger.faults = []
         for (index, call) in calls.enumerated() where call.isEntering {
@@ -184,15 +181,13 @@ final class LiveAdmission: LiveSystem {
             while call.executor.isReady { call.executor.run() }
             finish(index)
         }
-        everyCallEnds()
+        ledger.everyCallEnds(isEntering: calls.map(\.isEntering))
         for (index, call) in calls.enumerated() where call.isAdmitted { leave(index) }
-        for (index, limit) in limits.enumerated() { ledger.nothingIsLost(index, limit.limit) }
+        for (index, limit) in limits.map(\.limit).enumerated() {
+            ledger.nothingIsLost(
+                index, permits: limit.activeCount, waiters: limit.waiterCount, hosts: limit.contents.active.count)
+        }
         return ledger.faults
-    }
-
-    /// A call ends if it is cancelled at any point.
-    private func everyCallEnds() {
-        ledger.expect(!calls.contains(where: \.isEntering), "a cancelled call still waits")
     }
 }
 

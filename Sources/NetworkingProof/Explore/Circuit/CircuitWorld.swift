@@ -1,6 +1,6 @@
 import Networking
 
-/// A circuit machine, calls whose outcomes arrive in any order, and the facts that the rules need.
+/// A circuit machine, and calls whose outcomes arrive in any order.
 struct CircuitWorld: World {
     struct Options: Sendable {
         var calls = 3
@@ -33,32 +33,17 @@ struct CircuitWorld: World {
         }
     }
 
-    /// The expected phase of the circuit, computed without the machine.
-    enum Phase: Equatable, Sendable {
-        case closed
-        case open(until: Int64)
-        case halfOpen
-    }
-
-    /// An outcome that has arrived since the circuit closed, and that the circuit counts.
-    struct Counted: Sendable {
-        let slice: Int64
-        let isFailure: Bool
-    }
-
     let options: Options
     var machine: CircuitMachine
     /// The time in slices.
     var now: Int64 = 100
-    var phase = Phase.closed
-    var counted: [Counted] = []
     /// The calls in progress, each with the number of times that the circuit had opened before it admitted the call.
     var running: [Call: [Int]] = [:]
-    /// The broken rules of the last move.
-    var faults: [String] = []
+    var rules: CircuitRules
 
     init(_ options: Options) {
         self.options = options
+        rules = CircuitRules(minimumCalls: options.minimumCalls, pause: options.pause)
         machine = CircuitMachine(
             .init(
                 failureRatio: 0.5, minimumCalls: options.minimumCalls, window: .milliseconds(10),
@@ -67,12 +52,11 @@ struct CircuitWorld: World {
 
     var time: Duration { .milliseconds(now) }
 
-    /// The outcomes that are in the window now.
-    var window: [Counted] { counted.filter { now - $0.slice < 10 } }
-
     var moves: [Move] {
         var moves: [Move] = []
-        if running.values.joined().count < options.calls, window.count < options.outcomes { moves.append(.enter) }
+        if running.values.joined().count < options.calls, rules.window(at: now).count < options.outcomes {
+            moves.append(.enter)
+        }
         for call in Call.allCases where running[call]?.isEmpty == false {
             moves += [.success, .failure, .neither].map { .leave(call, $0) }
         }
@@ -80,15 +64,53 @@ struct CircuitWorld: World {
     }
 
     mutating func make(_ move: Move) -> [String] {
-        faults = []
+        rules.faults = []
         switch move {
         case .enter: enter()
         case .leave(let call, let outcome): leave(call, outcome)
         case .wait(let slices): now += slices
         }
-        aRefusedCircuitBecomesReady()
-        anIdleMachineMayBeForgotten()
-        return faults
+        var later = machine
+        let answer = CircuitRules.Answer(later.enter(at: time + .milliseconds(options.pause)))
+        rules.aRefusedCircuitBecomesReady(answer)
+        if machine.isIdle(at: time) { rules.beIdle(at: now) }
+        return rules.faults
+    }
+
+    private mutating func enter() {
+        let answer = CircuitRules.Answer(machine.enter(at: time))
+        rules.enter(answer, at: now)
+        switch answer {
+        case .pass: running[.current, default: []].append(machine.openings)
+        case .probe: running[.probe, default: []].append(machine.openings)
+        case .refuse: break
+        }
+    }
+
+    private mutating func leave(_ call: Call, _ outcome: CircuitMachine.Outcome) {
+        let admitted = running[call, default: []].removeFirst()
+        let before = shown
+        machine.leave(outcome, wasProbe: call == .probe, admitted: admitted, at: time)
+        let result = CircuitRules.Outcome(outcome)
+        switch call {
+        case .probe: rules.endProbe(result, at: now, shown: shown)
+        case .late: rules.endLate(before: before, shown: shown)
+        case .current:
+            guard rules.end(result, at: now, shown: shown) else { return }
+            running[.late, default: []] += running[.current, default: []]
+            running[.current] = nil
+        }
+    }
+
+    /// The state of the machine as the rules see it.
+    private var shown: CircuitRules.Shown {
+        let phase: CircuitRules.Phase =
+            switch machine.phase {
+            case .closed: .closed
+            case .open(let until): .open(until: until.slices)
+            case .halfOpen(let isProbing): .halfOpen(isProbing: isProbing)
+            }
+        return CircuitRules.Shown(phase: phase, counted: machine.counts.map(\.calls).reduce(0, +))
     }
 
     func write(to key: inout StateKey) {
@@ -104,14 +126,43 @@ struct CircuitWorld: World {
             key.write([UInt8(now - count.slice), UInt8(count.calls), UInt8(count.failures)])
         }
         key.write(0xFF)
-        switch phase {
+        switch rules.phase {
         case .closed: key.write(0)
         case .open(let until): key.write([1, UInt8(max(until - now, -10) + 10)])
-        case .halfOpen: key.write(2)
+        case .halfOpen(let isProbing): key.write(isProbing ? 2 : 3)
         }
-        for one in window.sorted(by: { ($0.slice, $0.isFailure ? 1 : 0) < ($1.slice, $1.isFailure ? 1 : 0) }) {
+        for one in rules.window(at: now).sorted(by: {
+            ($0.slice, $0.isFailure ? 1 : 0) < ($1.slice, $1.isFailure ? 1 : 0)
+        }) {
             key.write([UInt8(now - one.slice), one.isFailure ? 1 : 0])
         }
+    }
+}
+
+extension Duration {
+    /// The duration in slices; -1 if it is no whole number of slices.
+    fileprivate var slices: Int64 { Int64(exactly: self / .milliseconds(1)) ?? -1 }
+}
+
+extension CircuitRules.Answer {
+    fileprivate init(_ answer: CircuitMachine.Answer) {
+        self =
+            switch answer {
+            case .pass: .pass
+            case .probe: .probe
+            case .refuse(let after): .refuse(after: after.slices)
+            }
+    }
+}
+
+extension CircuitRules.Outcome {
+    fileprivate init(_ outcome: CircuitMachine.Outcome) {
+        self =
+            switch outcome {
+            case .success: .success
+            case .failure: .failure
+            case .neither: .neither
+            }
     }
 }
 

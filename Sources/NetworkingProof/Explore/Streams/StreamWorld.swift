@@ -35,30 +35,20 @@ struct StreamWorld: World {
     var machine: EventStreamMachine
     /// The parser of the open connection.
     var parser: ServerSentEventParser?
-    // The facts that the rules need. They are recorded without the machine.
-    /// `id` is in effect. The open connection has sent `newID`, which takes effect at the next empty line.
-    var id: String
-    var newID: String?
-    var hasData = false
-    /// The delay that the server sent on earlier connections, and the delay that it has sent on the open connection.
-    var retry: Duration?
-    var newRetry: Duration?
-    var hasConnected = false
-    var isOver = false
-    var failures = 0
-    var reconnections = 0
-    var faults: [String] = []
+    var rules: StreamRules
 
     init(_ options: Options) {
         self.options = options
-        id = options.first
+        rules = StreamRules(
+            StreamRules.Repetition(options.repetition), maximumFailures: options.maximumFailures, delay: options.delay,
+            first: options.first)
         machine = EventStreamMachine(
             .init(delay: options.delay, maximumFailures: options.maximumFailures, after: options.first),
             repeating: options.repetition)
     }
 
     var moves: [Move] {
-        guard !isOver else { return [] }
+        guard !rules.isOver else { return [] }
         let failures: [Move] = [.fail(isRetryable: true), .fail(isRetryable: false)]
         guard parser != nil else { return [.open, .openWithNoContent] + failures }
         let lines = ["id: 1\n", "id: 2\n", "id\n", "retry: 500\n", "retry: 7000\n", "data: a\n", ": comment\n", "\n"]
@@ -66,39 +56,66 @@ struct StreamWorld: World {
     }
 
     mutating func make(_ move: Move) -> [String] {
-        faults = []
+        rules.faults = []
         switch move {
         case .open:
-            resumesAfterTheLastEvent()
+            rules.open(lastID: machine.lastEventID)
             parser = ServerSentEventParser(after: machine.lastEventID)
             machine.connect()
-            hasConnected = true
-        case .openWithNoContent: noContentEnds(step(.noContent))
-        case .fail(let isRetryable): fail(isRetryable)
+        case .openWithNoContent: rules.endWithNoContent(step(.noContent))
+        case .fail(let isRetryable):
+            rules.fail(isRetryable, step(.failed(isRetryable: isRetryable)))
+            parser = nil
         case .send(let text): send(text)
-        case .end: end()
+        case .end:
+            rules.end(step(.ended))
+            parser = nil
         }
-        nothingFollowsTheEnd()
-        return faults
+        rules.nothingFollowsTheEnd(isOver: machine.isOver)
+        return rules.faults
+    }
+
+    private mutating func send(_ line: String) {
+        let events = (try? parser?.parse(Data(line.utf8))) ?? []
+        rules.hear(line, ids: events.map(\.id))
+        for _ in events { rules.deliver(step(.event)) }
     }
 
     /// Returns the decision of the machine. The machine gets the id and the delay of the open connection.
-    mutating func step(_ outcome: EventStreamMachine.Outcome) -> EventStreamMachine.Step {
-        machine.step(after: outcome, id: parser?.lastEventID, retry: parser?.retry)
+    private mutating func step(_ outcome: EventStreamMachine.Outcome) -> StreamRules.Step {
+        switch machine.step(after: outcome, id: parser?.lastEventID, retry: parser?.retry) {
+        case .deliver: .deliver
+        case .end: .end
+        case .fail: .fail
+        case .reconnect(let delay): .reconnect(after: delay)
+        }
     }
 
     func write(to key: inout StateKey) {
         key.write(options.number)
-        key.write(parser != nil, hasConnected, isOver, hasData, newID != nil, newRetry != nil, machine.hasConnected)
-        for text in [id, newID ?? "", machine.lastEventID, parser?.lastEventID ?? ""] {
+        key.write(
+            parser != nil, rules.hasConnected, rules.isOver, rules.hasData, rules.newID != nil, rules.newRetry != nil,
+            machine.hasConnected)
+        for text in [rules.id, rules.newID ?? "", machine.lastEventID, parser?.lastEventID ?? ""] {
             key.write(Array(text.utf8) + [0])
         }
-        for delay in [retry, newRetry, machine.delay, parser?.retry] {
+        for delay in [rules.retry, rules.newRetry, machine.delay, parser?.retry] {
             key.write(UInt8(truncatingIfNeeded: (delay ?? .zero).components.seconds))
         }
         let limit = options.maximumFailures == .max ? 0 : options.maximumFailures + 1
-        key.write([UInt8(min(failures, limit)), UInt8(min(machine.failures, limit))])
-        key.write([UInt8(min(reconnections, 6)), UInt8(min(machine.emptyConnections, 6))])
+        key.write([UInt8(min(rules.failures, limit)), UInt8(min(machine.failures, limit))])
+        key.write([UInt8(min(rules.reconnections, 6)), UInt8(min(machine.emptyConnections, 6))])
+    }
+}
+
+extension StreamRules.Repetition {
+    fileprivate init(_ repetition: EventStreamMachine.Repetition) {
+        self =
+            switch repetition {
+            case .always: .always
+            case .afterFailure: .afterFailure
+            case .never: .never
+            }
     }
 }
 

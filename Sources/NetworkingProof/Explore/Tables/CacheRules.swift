@@ -1,8 +1,20 @@
-import Networking
-
 /// The rules of RFC 9111 and RFC 5861 for one stored response and one request, as rows. The first row that applies
 /// decides. The name of a row is the name of its rule.
 struct CacheRules {
+    /// What the cache does with the response.
+    enum Use: Sendable {
+        /// The request is sent.
+        case send
+        /// The request fails, because it may not be sent.
+        case refuse
+        case use, useAndRevalidate
+    }
+
+    /// A failure that a stale response may replace.
+    enum Failure: CaseIterable, Sendable {
+        case noResponse, serverError
+    }
+
     let stored: StoredFields
     let asked: AskedFields
     /// The age of the response in seconds.
@@ -30,11 +42,11 @@ struct CacheRules {
     private var isInRevalidationTime: Bool { staleness < stored.staleWhileRevalidate.value ?? 0 }
 
     /// The decision of the cache about the response.
-    var decision: (row: String, CacheUse) {
-        let unusable = asked.isOnlyIfCached ? CacheUse.refuse : .send
-        let revalidated = asked.isOnlyIfCached ? CacheUse.use : .useAndRevalidate
+    var decision: (row: String, Use) {
+        let unusable = asked.isOnlyIfCached ? Use.refuse : .send
+        let revalidated = asked.isOnlyIfCached ? Use.use : .useAndRevalidate
         let isPostponed = !asked.isAwaiting && (asked.minFresh ?? 0) == 0
-        let rows: [(row: String, applies: Bool, CacheUse)] = [
+        let rows: [(row: String, applies: Bool, Use)] = [
             ("aCallForTheCacheAloneUsesEverything", asked.rule == .only, .use),
             ("noCacheIsValidated", isForbidden, unusable),  // sections 5.2.2.4, 5.2.1.4
             ("maxAgeLimitsTheAge", isTooOld, unusable),  // section 5.2.1.1
@@ -49,7 +61,7 @@ struct CacheRules {
     }
 
     /// Whether the response may be used instead of a failure.
-    func mayReplace(_ failure: CacheFailure) -> (row: String, Bool) {
+    func mayReplace(_ failure: Failure) -> (row: String, Bool) {
         let isOffline = failure == .noResponse && asked.rule == .staleIfOffline
         let time = max(stored.staleIfError.value ?? 0, asked.staleIfError ?? 0)
         let rows: [(row: String, applies: Bool, Bool)] = [

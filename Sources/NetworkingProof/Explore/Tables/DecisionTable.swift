@@ -13,13 +13,18 @@ struct AskedFields: Sendable {
         case some(Int64)
     }
 
+    /// Which responses the request asks for.
+    enum Rule: CaseIterable, Sendable {
+        case fresh, staleIfOffline, only
+    }
+
     var maxAge = StoredFields.Seconds.none
     var minFresh: Int64?
     var maxStale = MaxStale.none
     var noCache = NoCache.none
     var isOnlyIfCached = false
     var staleIfError: Int64?
-    var rule = ResponseCache.Rule.fresh
+    var rule = Rule.fresh
     var isAwaiting = false
 
     /// The request; nil if it would have both `Pragma` and `Cache-Control`, because `Pragma` counts only without
@@ -41,6 +46,12 @@ struct AskedFields: Sendable {
         if !directives.isEmpty { request.headers[.cacheControl] = directives.joined(separator: ", ") }
         if noCache == .pragma { request.headers["Pragma"] = "no-cache" }
         if isAwaiting { request.parts.orderValidation() }
+        let rule: ResponseCache.Rule =
+            switch self.rule {
+            case .fresh: .fresh
+            case .staleIfOffline: .staleIfOffline
+            case .only: .only
+            }
         return CacheRequest(request, rule, .buffered(limit: 1_000))
     }
 
@@ -48,11 +59,10 @@ struct AskedFields: Sendable {
     static var all: [AskedFields] {
         var all: [AskedFields] = []
         let ages: [StoredFields.Seconds] = [.none, .malformed, .some(0), .some(8)]
-        let rules: [ResponseCache.Rule] = [.fresh, .staleIfOffline, .only]
         for (maxAge, minFresh) in pairs(ages, [nil, 0, 3] as [Int64?]) {
             for (maxStale, noCache) in pairs([.none, .any, .some(4)] as [MaxStale], NoCache.allCases) {
                 for (isOnlyIfCached, staleIfError) in pairs([false, true], [nil, 20] as [Int64?]) {
-                    for (rule, isAwaiting) in pairs(rules, [false, true]) {
+                    for (rule, isAwaiting) in pairs(Rule.allCases, [false, true]) {
                         all.append(
                             AskedFields(
                                 maxAge: maxAge, minFresh: minFresh, maxStale: maxStale, noCache: noCache,
@@ -117,13 +127,27 @@ enum DecisionTable {
             let rules = CacheRules(stored: stored.fields, asked: asked, age: stored.fields.initialAge + elapsed)
             let (row, expected) = rules.decision
             let text = { "\(stored.fields), \(asked), after \(elapsed) s" }
-            table.expect(stored.response.bestUse(for: request, at: now), expected, row: row, text())
-            for failure in [CacheFailure.noResponse, .serverError] {
+            let use = CacheRules.Use(stored.response.bestUse(for: request, at: now))
+            table.expect(use, expected, row: row, text())
+            for failure in CacheRules.Failure.allCases {
                 let (row, expected) = rules.mayReplace(failure)
+                let found: CacheFailure = failure == .noResponse ? .noResponse : .serverError
                 table.expect(
-                    stored.response.mayReplace(failure, of: request, at: now), expected, row: row,
+                    stored.response.mayReplace(found, of: request, at: now), expected, row: row,
                     "\(failure), \(text())")
             }
         }
+    }
+}
+
+extension CacheRules.Use {
+    fileprivate init(_ use: CacheUse) {
+        self =
+            switch use {
+            case .send: .send
+            case .refuse: .refuse
+            case .use: .use
+            case .useAndRevalidate: .useAndRevalidate
+            }
     }
 }

@@ -23,25 +23,15 @@ final class SettlementSystem: LiveSystem {
 
     private struct Failure: Error {}
 
-    private struct Seen: Equatable {
-        let observer: Int
-        let outcome: String
-    }
-
-    private final class Facts: @unchecked Sendable {  // because one thread uses it
-        var seen: [Seen] = []
-        var added = 0
+    /// The rules, which the observers share.
+    private final class Shared: @unchecked Sendable {  // because one thread uses it
+        var rules = SettlementRules()
         /// The reactions of the observers.
         var reactions: [Reaction] = []
-        /// The outcomes for which `settle` has returned true to an observer.
-        var won: [String] = []
-        /// The first outcome.
-        var first: String?
     }
 
     private let settlement = Settlement<Int>()
-    private let facts = Facts()
-    private var faults: [String] = []
+    private let shared = Shared()
     private let longest: Int
 
     init(_ longest: Int) {
@@ -49,34 +39,29 @@ final class SettlementSystem: LiveSystem {
     }
 
     var moves: [Move] {
-        let isFull = facts.reactions.count >= longest
+        let isFull = shared.reactions.count >= longest
         return (isFull ? [] : Reaction.allCases.map { .observe($0) }) + [.succeed, .fail, .interrupt]
     }
 
     func make(_ move: Move) -> [String] {
-        faults = []
+        shared.rules.faults = []
         switch move {
-        case .observe(let reaction): SettlementSystem.add(reaction, to: settlement, facts)
+        case .observe(let reaction): SettlementSystem.add(reaction, to: settlement, shared)
         case .succeed: settle(.success(1))
         case .fail: settle(.failure(Failure()))
         case .interrupt:
-            facts.first = facts.first ?? "\(Interruption.cancelled)"
+            shared.rules.end(with: "\(Interruption.cancelled)")
             settlement.end(with: .cancelled)
         }
-        theFirstOutcomeWins()
-        everyObserverHearsOnce()
-        observersHearInOrder()
-        return faults
+        shared.rules.check(
+            outcome: settlement.outcome.map(SettlementSystem.name), observers: shared.reactions.count)
+        return shared.rules.faults
     }
 
     private func settle(_ outcome: Settlement<Int>.Outcome) {
-        let name = SettlementSystem.name(outcome)
-        let isFirst = facts.first == nil
-        facts.first = facts.first ?? name
+        let isFirst = shared.rules.end(with: SettlementSystem.name(outcome))
         let hasWon = settlement.settle(outcome)
-        expect(
-            hasWon == isFirst, "the \(isFirst ? "first" : "later") call of settle returns \(hasWon)",
-            rule: "onlyTheFirstSettles")
+        shared.rules.onlyTheFirstSettles(hasWon, isFirst: isFirst)
     }
 
     private static func name(_ outcome: Settlement<Int>.Outcome) -> String {
@@ -86,52 +71,29 @@ final class SettlementSystem: LiveSystem {
         }
     }
 
-    private static func add(_ reaction: Reaction, to settlement: Settlement<Int>, _ facts: Facts) {
-        let number = facts.reactions.count
-        facts.reactions.append(reaction)
+    private static func add(_ reaction: Reaction, to settlement: Settlement<Int>, _ shared: Shared) {
+        let number = shared.reactions.count
+        shared.reactions.append(reaction)
         settlement.observe { outcome in
-            facts.seen.append(Seen(observer: number, outcome: name(outcome)))
+            shared.rules.hear(number, name(outcome))
             switch reaction {
             case .none: break
-            case .addsObserver: add(.none, to: settlement, facts)
-            case .settles: if settlement.settle(.success(2)) { facts.won.append("2") }
+            case .addsObserver: add(.none, to: settlement, shared)
+            case .settles:
+                let hasWon = settlement.settle(.success(2))
+                shared.rules.onlyTheFirstSettles(hasWon, isFirst: false)
             }
         }
-    }
-
-    private func expect(_ isTrue: Bool, _ text: String, rule: String = #function) {
-        if !isTrue { faults.append("\(rule.prefix { $0 != "(" }): \(text)") }
-    }
-
-    /// The outcome is the first outcome that was set, and does not change.
-    private func theFirstOutcomeWins() {
-        let outcome = settlement.outcome.map(SettlementSystem.name)
-        expect(outcome == facts.first, "the outcome is \(outcome ?? "nil"), the first was \(facts.first ?? "nil")")
-        expect(facts.won.isEmpty, "an observer has settled again", rule: "onlyTheFirstSettles")
-    }
-
-    /// Each observer is notified once, with the outcome. No observer is notified before the settlement has an outcome.
-    private func everyObserverHearsOnce() {
-        for observer in facts.reactions.indices {
-            let heard = facts.seen.filter { $0.observer == observer }.map(\.outcome)
-            expect(heard == (facts.first.map { [$0] } ?? []), "observer \(observer + 1) is notified with \(heard)")
-        }
-    }
-
-    /// Observers are notified in the order in which they were added.
-    private func observersHearInOrder() {
-        let order = facts.seen.map(\.observer)
-        expect(order == order.sorted(), "the order is \(order.map { $0 + 1 })")
     }
 
     func end() -> [String] { [] }
 
     func write(to key: inout StateKey) {
-        key.write(facts.reactions.map(\.rawValue))
+        key.write(shared.reactions.map(\.rawValue))
         key.write(0xFF)
-        key.write(facts.seen.map { UInt8($0.observer) })
+        key.write(shared.rules.seen.map { UInt8($0.observer) })
         key.write(0xFF)
-        key.write(Array((facts.first ?? "").utf8))
+        key.write(Array((shared.rules.first ?? "").utf8))
     }
 }
 

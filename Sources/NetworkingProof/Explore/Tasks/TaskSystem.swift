@@ -51,46 +51,6 @@ final class TaskSystem: LiveSystem {
 
     struct Failure: Error {}
 
-    /// A task of the library, and facts about this task that are recorded without the library.
-    final class Node: @unchecked Sendable {  // because one thread uses it
-        let task: RequestTask<Int>
-        /// Whether the task is a call, not a derived task.
-        let isCall: Bool
-        /// The tasks from which this task is derived.
-        var sources: [Int] = []
-        /// The task that the closure of `flatMap` returns.
-        var next: Int?
-        /// Whether the closure has returned ``next``.
-        var isFollowing = false
-        /// Whether the closure has failed: ``next`` did not exist yet, or waited for this task, so that both tasks would
-        /// wait for ever.
-        var hasFailed = false
-        /// Whether ``next`` had ended, or was cancelled, when the closure returned it. If so, the task takes over the
-        /// outcome of ``next``, not the outcome of a task that ``next`` followed.
-        var isFollowingEnded = false
-        var kind: UInt8 = 0
-        /// Whether the task was cancelled, directly or because nothing was interested in it.
-        var isCancelled = false
-        /// Whether the call was asked to end.
-        var isStopped = false
-        var observers = 0
-        var joined = 0
-        /// The attempts of a call.
-        var attempts = 0
-        /// The attempts that an observer of the track has heard, as the numbers of the calls.
-        var track: [Int] = []
-        /// The outcomes with which the observers of the task were notified.
-        var heard: [String] = []
-        var outcome: String?
-
-        init(_ task: RequestTask<Int>, isCall: Bool) {
-            (self.task, self.isCall) = (task, isCall)
-        }
-
-        var isOver: Bool { task.result != nil }
-        var hasValue: Bool { if case .success = task.result { true } else { false } }
-    }
-
     private final class List: @unchecked Sendable {  // because one thread uses it
         var nodes: [Node] = []
     }
