@@ -25,6 +25,8 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
     private let lock = NSLock()
     private var random: SeededGenerator
     private var sessions: [Int: Session] = [:]
+    /// The number of requests for items.
+    private var requests = 0
     /// The number of requests that still fail because of an outage.
     private var outage = 0
     private var faults: [String] = []
@@ -52,6 +54,11 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
         lock.withLock { sessions[user]?.isRevoked = true }
     }
 
+    /// Ends an outage.
+    func recover() {
+        lock.withLock { outage = 0 }
+    }
+
     /// Returns the user and the number of a token, which has the form `7-3`.
     static func parts(of token: some StringProtocol) -> (user: Int, number: Int)? {
         let parts = token.split(separator: "-").compactMap { Int($0) }
@@ -62,10 +69,13 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
     static let refusal = "refused"
 
     /// Returns "open" if the path needs no token. For any other path, returns the number of the token's user, or a
-    /// refusal: the status 401, or for a token also ``refusal``. A random part of the requests fails.
+    /// refusal: the status 401, or for a token also ``refusal``. A random part of the requests fails. Every 2,000
+    /// requests, an outage begins, which ends when the breaker opens.
     func item(at path: String, authorization: String?) -> Answer {
         let token = authorization.flatMap { Self.parts(of: $0.dropFirst("Bearer ".count)) }
         return lock.withLock {
+            requests += 1
+            if requests % 2_000 == 0 { outage = 1_000 }
             if outage > 0 {
                 outage -= 1
                 return Answer(status: .serviceUnavailable)
@@ -74,7 +84,6 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
             case 0..<50: return Answer(isLost: true)
             case 50..<100: return Answer(status: .serviceUnavailable)
             case 100..<103: return Answer(status: .tooManyRequests, isBusy: true)
-            case 103, 104: outage = 15
             default: break
             }
             guard !path.hasPrefix("/open") else { return Answer(body: "open") }

@@ -192,7 +192,7 @@ struct StressTotals: CustomStringConvertible {
             ("succeeded", answered, calls / 10), ("refreshes", refreshes, calls / 2_000 + 1),
             ("duplicates", duplicates, calls / 200 + 1),
             ("closings of the gate", closings, calls / 10_000 + 1),
-            ("openings of the breaker", openings, calls / 100_000),
+            ("openings of the breaker", openings, calls / 20_000 + 1),
         ]
         return least.filter { $0.1 < $0.2 }.map { "\($0.0): \($0.1), expected at least \($0.2)" }
     }

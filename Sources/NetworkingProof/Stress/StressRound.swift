@@ -14,7 +14,7 @@ struct StressRound: Sendable {
     private let limit = ConcurrencyLimit(16, total: 24)
     private let gate = BackoffGate(longest: .milliseconds(2))
     private let breaker = CircuitBreaker(
-        failureRatio: 0.5, minimumCalls: 10, window: .milliseconds(10), pause: .microseconds(200))
+        failureRatio: 0.5, minimumCalls: 4, window: .milliseconds(10), pause: .microseconds(200))
     private let random: RandomSource
 
     /// - Parameter url: The URL of the round's server.
@@ -65,7 +65,12 @@ struct StressRound: Sendable {
         let observation = session.events.observe(on: nil) { event in
             if case .sessionOver = event { Task { logIn() } }
         }
-        let policies = [gate.events, breaker.events].map { $0.observe(on: nil) { ledger.note($0) } }
+        let policies = [gate.events, breaker.events].map { events in
+            events.observe(on: nil) { event in
+                ledger.note(event)
+                if case .circuit(_, .open) = event { backend.recover() }
+            }
+        }
         await withTaskGroup(of: Void.self) { group in
             for worker in 0..<Self.workers {
                 group.addTask {
