@@ -50,7 +50,8 @@ extension TaskSystem {
         var dropped = [index]
         while let next = dropped.popLast() {
             let node = nodes[next]
-            guard node.outcome == nil, !node.isCancelled else { continue }
+            // A task that had its outcome before is not cancelled, although its outcome is not recorded yet.
+            guard node.outcome == nil, !node.isCancelled, node.found ?? "cancelled" == "cancelled" else { continue }
             node.isCancelled = true
             dropped += awaited(node).filter { !isWanted($0) }
         }
@@ -60,7 +61,7 @@ extension TaskSystem {
     /// of `all` fails, it is no longer interested in its other source.
     func settle() {
         outcomesStayTheSame()
-        while let node = nodes.first(where: { $0.outcome == nil && $0.isOver && isExplained($0) }) {
+        while let node = nextEnded {
             node.outcome = node.found
             beginFollowing()
             // If the task was cancelled, its interest in its sources ended at the cancellation.
@@ -69,6 +70,12 @@ extension TaskSystem {
         }
         noTaskEndsBeforeItsSources()
         for node in nodes { node.outcome = node.found }
+    }
+
+    /// The next task whose outcome is recorded. A cancellation may follow from another outcome, so it comes later.
+    private var nextEnded: Node? {
+        let ended = nodes.filter { $0.outcome == nil && $0.isOver && isExplained($0) }
+        return ended.first { $0.found != "cancelled" } ?? ended.first
     }
 
     /// Notes which closures of `flatMap` are called. The closures of cancelled tasks are not called.
@@ -172,10 +179,10 @@ extension TaskSystem {
         }
     }
 
-    /// A task that is not cancelled has the outcome that follows from the tasks that it waits for. While a task of `all`
-    /// fails, its sources may be cancelled before or after they have an outcome.
+    /// A task that is not cancelled has the outcome that follows from the tasks that it waits for. If a task of `all`
+    /// fails because a call was cancelled, its other sources may be cancelled before they hear of it.
     private func theOutcomeFollows() {
-        let hasFailedAll = nodes.contains { $0.kind == 3 && $0.outcome != nil && !$0.hasValue }
+        let hasFailedAll = nodes.contains { $0.kind == 3 && $0.outcome == "cancelled" }
         for (index, node) in nodes.enumerated() where !node.isCall && !node.isCancelled && !node.hasFailed {
             let found = awaited(node).compactMap { nodes[$0].outcome }
             let values = found.compactMap { Int($0) }
