@@ -52,6 +52,36 @@ struct HostileFieldTests {
         #expect(stub.requests.allSatisfy { !$0.headers.contains(.cookie) })
     }
 
+    /// An app that prints a value prints its description, also inside another value.
+    @Test("A value of a server is printed on one line, without control characters and changes of direction")
+    func descriptions() throws {
+        let evil = "a\u{1B}[2J\u{9B}5m\u{202E}b\u{2028}\u{85}\u{200F}\r\n"
+        var problem = ProblemDetails(title: evil, detail: evil)
+        problem.extensions = [evil: .string(evil)]
+        let links = HTTPHeaders.Link.parse("</\(evil)>; rel=\"\(evil)\"; title=\"\(evil)\"")
+        let event = ServerSentEvent(type: evil, data: evil, id: evil)
+        let values: [any CustomStringConvertible] = [problem, JSONValue.array([.string(evil)]), event, links[0]]
+        for text in values.flatMap({ ["\($0)", "\([$0])", String(reflecting: $0)] }) {
+            #expect(text.contains("2J"), "the text is shown")
+            let found = text.unicodeScalars.filter {
+                evil.unicodeScalars.contains($0) && !"a[2J5mb".unicodeScalars.contains($0)
+            }
+            #expect(found.isEmpty, "\(text.debugDescription)")
+        }
+        #expect("\(JSONValue.object(["a": [1, 2.5, .null, true, "/"]]))" == "{\"a\":[1,2.5,null,true,\"/\"]}")
+        #expect("\(ServerSentEvent(data: "a\nb", id: "7"))" == "message: a\\nb (ID 7)")
+        #expect("\(ProblemDetails(title: "No", status: 404, detail: "No a"))" == "404, No, No a, about:blank")
+        #expect("\(HTTPHeaders.Link.parse("</a>; rel=\"next last\"; b=c")[0])" == "</a>; rel=\"next last\"; b=\"c\"")
+    }
+
+    @Test(
+        "A media type whose parameter has a control character or a change of direction is none",
+        arguments: controls + ["\u{202E}"])
+    func mediaTypes(control: String) {
+        #expect(MediaType("text/plain; charset=\"utf-8\(control)\"") == nil)
+        #expect(MediaType("text/plain; charset=\"utf-8\"") != nil)
+    }
+
     @Test("The id of an event is ignored if it has a control character or more than 4,096 bytes", arguments: controls)
     func eventIDs(control: String) throws {
         var parser = ServerSentEventParser()

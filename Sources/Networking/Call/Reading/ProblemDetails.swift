@@ -26,6 +26,15 @@ public struct ProblemDetails: Hashable, Sendable {
     }
 }
 
+extension ProblemDetails: CustomStringConvertible {
+    /// The members on one line. Control characters and changes of direction are escaped.
+    public var description: String {
+        let texts = [status.map { "\($0.code)" }, title, detail, type, instance].compactMap(\.self)
+        let others = extensions.isEmpty ? [] : ["\(JSONValue.object(extensions))"]
+        return (texts + others).joined(separator: ", ").onOneLine
+    }
+}
+
 extension ProblemDetails: Decodable {
     /// Reads any JSON object.
     public init(from decoder: any Decoder) throws {

@@ -16,6 +16,11 @@ public struct ServerSentEvent: Hashable, Sendable {
     public var retry: Duration?
 }
 
+extension ServerSentEvent: CustomStringConvertible {
+    /// The type, the text and the ID on one line. Control characters and changes of direction are escaped.
+    public var description: String { "\(type): \(data)\(id.isEmpty ? "" : " (ID \(id))")".onOneLine }
+}
+
 /// Reads the server-sent events of a body, as they arrive.
 struct ServerSentEvents: AsyncIteratorProtocol {
     private var bytes: IncomingBody.Iterator

@@ -149,6 +149,18 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
     }
 }
 
+extension JSONValue: CustomStringConvertible {
+    /// The value as JSON on one line, with sorted names. Control characters and changes of direction are escaped as in
+    /// Swift (`\u{85}`), so the text is for people.
+    public var description: String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self).onOneLine } ?? "invalid"
+    }
+}
+
 /// The name of a member or the index of an element, in the path of a value.
 struct PathKey: CodingKey {
     let stringValue: String

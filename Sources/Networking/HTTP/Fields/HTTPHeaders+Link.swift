@@ -1,5 +1,13 @@
 public import Foundation
 
+extension HTTPHeaders.Link: CustomStringConvertible {
+    /// The link on one line, as in a `Link` field. Control characters and changes of direction are escaped.
+    public var description: String {
+        let others = parameters.sorted { $0.key < $1.key }.map { "; \($0.key)=\"\($0.value)\"" }
+        return "<\(target)>; rel=\"\(relations.joined(separator: " "))\"\(others.joined())".onOneLine
+    }
+}
+
 extension HTTPHeaders {
     /// A link of a `Link` field, [RFC 8288](https://www.rfc-editor.org/rfc/rfc8288), such as the next page of a list.
     ///

@@ -34,7 +34,8 @@ public struct MediaType: Sendable {
         self.parameters = parameters
     }
 
-    /// Parses a media type. Returns nil if the text is not a media type.
+    /// Parses a media type. Returns nil if the text is not a media type, or if a parameter contains a control character
+    /// or a change of direction.
     public init?(_ text: String) {
         var scanner = HTTPFieldScanner(text)
         scanner.skipBlanks()
@@ -46,7 +47,7 @@ public struct MediaType: Sendable {
             guard scanner.skip(";") else { return nil }
             scanner.skipBlanks()
             if scanner.isAtEnd || scanner.next == UInt8(ascii: ";") { continue }
-            guard let parameter = scanner.parameter() else { return nil }
+            guard let parameter = scanner.parameter(), parameter.value == parameter.value.onOneLine else { return nil }
             parameters.append(Parameter(name: parameter.name, value: parameter.value))
         }
         self.init(type, subtype, parameters: parameters)
