@@ -71,6 +71,32 @@ struct HARTests {
         #expect(recorder.archive.log.entries.isEmpty)
     }
 
+    @Test("The recorder drops the oldest entries if their texts have more than 64 MiB, whatever the limit of entries")
+    func size() async throws {
+        let text = String(repeating: "x", count: 15 << 20)
+        let recorder = HARRecorder(redaction: .revealed)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .text(text) }
+            $0.observers = [recorder]
+        }
+        for number in 0..<5 { _ = try await service.request(.get("items/\(number)"), as: .data) }
+        #expect(recorder.archive.log.entries.map { $0.request.url.suffix(1) } == ["1", "2", "3", "4"])
+    }
+
+    @Test("Of a query, 1,000 items are recorded one by one; the URL has all of them")
+    func items() async throws {
+        let recorder = HARRecorder(redaction: .revealed)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = StubTransport { _ in .text("x") }
+            $0.observers = [recorder]
+        }
+        let items = (0..<1_001).map { URLQuery.Item("n\($0)", "") }
+        try await service.request(.get("a").query(URLQuery(items)))
+        let request = try #require(recorder.archive.log.entries.first?.request)
+        #expect(request.queryString?.count == 1_000 && request.queryString?.last?.name == "n999")
+        #expect(request.url.contains("n1000"))
+    }
+
     @Test("An archive that a browser has written can be read and replayed")
     func browser() async throws {
         let text = """
