@@ -13,6 +13,8 @@ final class Report: @unchecked Sendable {  // because of the lock around every v
     private let isJSON: Bool
     private var failures = 0
     private var skipped: [String] = []
+    /// The worlds of which not all states were visited.
+    private var incomplete: [String] = []
 
     init(isJSON: Bool) {
         self.isJSON = isJSON
@@ -51,14 +53,24 @@ final class Report: @unchecked Sendable {  // because of the lock around every v
         lock.withLock { skipped.append(what) }
     }
 
-    /// Prints what the run has not checked, and what no check can show on this machine.
+    /// Notes that not all states of a world are visited.
+    func skipStates(of world: String) {
+        lock.withLock { incomplete.append(world) }
+    }
+
+    /// Prints what the run has not checked, and what no check can show on this machine. With `--json`, prints the former.
     func end(_ settings: ProofSettings, without others: [String]) {
-        var missing = others + lock.withLock { skipped }
+        var missing: [String] = lock.withLock { others + skipped }
+        let incomplete: [String] = lock.withLock { self.incomplete.sorted() }
+        if !incomplete.isEmpty { missing.append("further states of \(incomplete.joined(separator: ", "))") }
         if !settings.parts.isEmpty {
             missing.append("the parts other than \(settings.parts.sorted().joined(separator: ", "))")
         }
         if settings.isQuick { missing.append("the sizes of a full run") }
-        if !missing.isEmpty { text("Not checked by this run: \(missing.joined(separator: "; ")).") }
+        if !missing.isEmpty {
+            text("Not checked by this run: \(missing.joined(separator: "; ")).")
+            row(["notChecked": missing])
+        }
         text(
             "Not checked by any run: Apple platforms; networks other than 127.0.0.1; a loss of power; a wall clock that "
                 + "jumps; more threads than this machine has cores.")

@@ -24,6 +24,7 @@ extension ExplorePart {
                     "depth \(now.depth), \(now.states.grouped) states, \(now.moves.grouped) moves")
             }
             let extent = exploration.isComplete ? "complete" : "breadth first to depth \(exploration.depth)"
+            if !exploration.isComplete { report.skipStates(of: name) }
             let violation = exploration.violation
             report.end(
                 "explore \(name)", since: begun,

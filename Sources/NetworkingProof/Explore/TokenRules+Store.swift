@@ -47,6 +47,10 @@ extension TokenRules {
         if let (token, session) = tokenSession { expect(token == session, "rule 11: a token has its session's id") }
     }
 
+    mutating func checkToken(isLatest: Bool) {
+        expect(isLatest, "rule 8: the current token is the one that came last")
+    }
+
     mutating func checkStore(isKept: Bool) {
         expect(isKept, "rule 12: a token that counts as saved is in the store")
     }
@@ -58,6 +62,11 @@ extension TokenRules {
     /// The store is written.
     mutating func write(isOlder: Bool) {
         expect(!isOlder, "rule 12: the store's newer token is not replaced by an older one")
+    }
+
+    /// The content of the store, which another process has written, was found while nothing else happens.
+    mutating func find(isCurrent: Bool) {
+        expect(isCurrent, "rule 12: what another process has written to the store is taken over when it is found")
     }
 
     /// The content of the store was taken over.

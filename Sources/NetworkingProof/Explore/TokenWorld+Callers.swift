@@ -88,7 +88,7 @@ extension TokenWorld {
     }
 
     private mutating func send(_ index: Int, with token: AccessToken?, _ mark: SessionTicket.Mark?) {
-        rules.send(index, with: token?.value, whileCurrentIs: machine.token?.value)
+        rules.send(index, with: token?.value, whileCurrentIs: self.token)
         callers[index].mark = mark
         callers[index].phase = .sent
     }

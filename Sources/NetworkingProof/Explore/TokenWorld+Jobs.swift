@@ -32,7 +32,7 @@ extension TokenWorld {
 
     private mutating func hear(_ event: AccessTokenSupervisor.Event) {
         switch event {
-        case .refreshed(let token): rules.report(token: token.value, whileCurrentIs: machine.token?.value)
+        case .refreshed(let token): rules.report(token: token.value, whileCurrentIs: self.token)
         case .sessionOver: rules.reportSessionOver()
         case .unreachable, .notStored: break
         }
@@ -193,7 +193,7 @@ extension TokenWorld {
         to token: AccessToken?, in session: UUID, by source: TokenRules.Source, beginsSession: Bool
     ) {
         changes += 1
-        (self.session, isStoreKnown) = (session, true)
+        (self.token, self.session, isStoreKnown) = (token?.value, session, true)
         for index in running.indices { running[index].isStale = true }
         rules.change(
             toToken: token != nil, by: source, isExpired: token?.expiresAt.map { $0 <= now } ?? false,
@@ -220,13 +220,11 @@ extension TokenWorld {
 
     private mutating func passLimit(_ index: Int) {
         let job = running[index].job
-        if running[index].counts, running[index].limits == 0 { rules.failRefresh(isOver: false) }
-        running[index].limits += 1
+        let isFirst = running[index].counts && running[index].limits == 0
+        if isFirst { rules.failRefresh(isOver: false) }
+        running[index].limits = min(running[index].limits + 1, 2)
         let effects = machine.passTimeLimit(of: job, with: Unreachable())
-        let waiters = machine.refresh?.waiters ?? []
-        if effects.isEmpty == false, machine.refresh?.id == job.id {
-            rules.passLimit(hasWaiters: !waiters.isEmpty)
-        }
+        if isFirst { rules.passLimit(hasWaiters: machine.refresh?.waiters.isEmpty == false) }
         perform(effects)
     }
 }

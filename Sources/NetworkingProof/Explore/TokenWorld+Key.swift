@@ -35,7 +35,7 @@ extension TokenWorld {
         key.write(
             rules.over != nil && rules.over == machine.token?.value, rules.isOverAnnounced, rules.wasSet,
             rules.isUntried, rules.isWrongClock, rules.isAsked, rules.isWanted, isStoreKnown,
-            session == machine.session)
+            session == machine.session, token == machine.token?.value)
         key.write(UInt8(rules.refusing.reduce(0) { $0 | 1 << $1 }))
         key.write(UInt8(machine.refusing.reduce(0) { $0 | 1 << (Int($1.name) ?? 7) }))
         key.write(machine.failure.map { $0.generation == machine.generation - 1 } ?? false, machine.failure != nil)
@@ -178,6 +178,7 @@ extension TokenWorld {
         /// number are omitted, because they cannot occur again.
         func writeSets(of world: TokenWorld, to key: inout StateKey) {
             writeMask(of: sessions, in: world.machine.endedSessions, to: &key)
+            writeMask(of: sessions, in: world.ended, to: &key)
             writeMask(of: tokens + [nil], in: world.machine.displaced, to: &key)
         }
 

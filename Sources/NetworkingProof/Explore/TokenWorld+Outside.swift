@@ -18,7 +18,7 @@ extension TokenWorld {
     }
 
     private mutating func set(_ token: AccessToken?, in session: UUID) {
-        ended.insert(machine.session)
+        ended.insert(self.session)
         // A log-in or log-out before the store has been read ends the session of the stored token.
         if !isStoreKnown, let stored = store?.session { ended.insert(stored) }
         change(to: token, in: session, by: .app, beginsSession: true)
@@ -93,7 +93,9 @@ extension TokenWorld {
         guard let seen = look else { return }
         look = nil
         let (before, next) = (machine.token, seen.found?.session ?? newSession())
+        let isIdle = running.isEmpty && keeper == nil && seen.changes == changes
         let effects = machine.find(seen.found, generation: seen.generation, session: next, at: now)
+        if isIdle, seen.isForeign { rules.find(isCurrent: machine.token?.value == seen.found?.value) }
         if machine.token != before {
             rules.takeOver(isCurrent: seen.changes == changes, isForeign: seen.isForeign)
             change(to: seen.found, in: next, by: .store, beginsSession: next != session)

@@ -107,7 +107,7 @@ struct TokenWorld: World {
         var isStale = false
 
         /// Whether the second time limit of the job has passed.
-        var isAbandoned: Bool { limits == 2 }
+        var isAbandoned: Bool { limits > 1 }
 
         /// Whether the calls wait for the result of the job.
         var counts: Bool { !isAbandoned && !isStale }
@@ -154,7 +154,8 @@ struct TokenWorld: World {
     var changes = 0
     /// Whether the content of the store is known, or was replaced by the app.
     var isStoreKnown: Bool
-    /// The session of the current token, or of the next token.
+    /// The current token and its session. Without a token, the session of the next token.
+    var token: String?
     var session = UUID()
     /// The sessions that this process has ended.
     var ended: Set<UUID> = []
@@ -178,7 +179,10 @@ struct TokenWorld: World {
         machine = AccessTokenMachine(
             token: options.hasStore ? nil : first, session: session, storage: options.hasStore ? .unread : .none,
             form: options.form.machine, at: now)
-        guard options.hasStore else { return }
+        guard options.hasStore else {
+            self.token = first?.value
+            return
+        }
         store = first
         perform(machine.load())
     }
@@ -226,6 +230,7 @@ struct TokenWorld: World {
         let agree = callers.enumerated().map { index, caller in
             (caller.phase == .waitingToPass || caller.phase == .waitingForRefresh) == waiters.contains(UInt64(index))
         }
+        rules.checkToken(isLatest: machine.token?.value == token)
         rules.check(
             waitersAgree: agree,
             runs: machine.refresh.map { refresh in running.contains { $0.job.id == refresh.id } },

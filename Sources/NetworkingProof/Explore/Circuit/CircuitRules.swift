@@ -21,8 +21,9 @@ struct CircuitRules: Sendable {
     /// What the circuit shows.
     struct Shown: Equatable, Sendable {
         let phase: Phase
-        /// The number of outcomes that it counts.
+        /// The number of outcomes that it counts, and of failures among them.
         let counted: Int
+        let failures: Int
     }
 
     /// An outcome that has arrived since the circuit closed, and that counts.

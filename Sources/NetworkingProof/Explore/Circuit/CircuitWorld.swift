@@ -110,7 +110,9 @@ struct CircuitWorld: World {
             case .open(let until): .open(until: until.slices)
             case .halfOpen(let isProbing): .halfOpen(isProbing: isProbing)
             }
-        return CircuitRules.Shown(phase: phase, counted: machine.counts.map(\.calls).reduce(0, +))
+        let counts = machine.counts
+        return CircuitRules.Shown(
+            phase: phase, counted: counts.map(\.calls).reduce(0, +), failures: counts.map(\.failures).reduce(0, +))
     }
 
     func write(to key: inout StateKey) {

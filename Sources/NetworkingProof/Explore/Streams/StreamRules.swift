@@ -55,7 +55,8 @@ struct StreamRules: Sendable {
         case "id\n": newID = ""
         case let line where line.hasPrefix("id: "): newID = String(line.dropFirst(4).dropLast())
         case let line where line.hasPrefix("retry: "):
-            newRetry = .milliseconds(Int(line.dropFirst(7).dropLast()) ?? 0)
+            // The client waits at least 100 ms, even if the server asks it not to wait.
+            newRetry = .milliseconds(max(Int(line.dropFirst(7).dropLast()) ?? 0, 100))
         case "data: a\n": hasData = true
         case "\n": (id, newID, hasData) = (newID ?? id, nil, false)
         default: break

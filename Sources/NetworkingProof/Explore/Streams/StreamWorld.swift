@@ -51,7 +51,7 @@ struct StreamWorld: World {
         guard !rules.isOver else { return [] }
         let failures: [Move] = [.fail(isRetryable: true), .fail(isRetryable: false)]
         guard parser != nil else { return [.open, .openWithNoContent] + failures }
-        let lines = ["id: 1\n", "id: 2\n", "id\n", "retry: 500\n", "retry: 7000\n", "data: a\n", ": comment\n", "\n"]
+        let lines = ["id: 1\n", "id: 2\n", "id\n", "retry: 0\n", "retry: 7000\n", "data: a\n", ": comment\n", "\n"]
         return lines.map { .send($0) } + failures + [.end]
     }
 
@@ -100,7 +100,12 @@ struct StreamWorld: World {
             key.write(Array(text.utf8) + [0])
         }
         for delay in [rules.retry, rules.newRetry, machine.delay, parser?.retry] {
-            key.write(UInt8(truncatingIfNeeded: (delay ?? .zero).components.seconds))
+            // The worlds have few delays: none, 0, 100 ms, 3 and 7 s, and the longest and the shortest one.
+            let parts = delay?.components
+            key.write([
+                delay == nil ? 0 : 1, UInt8(truncatingIfNeeded: parts?.seconds ?? 0),
+                UInt8(truncatingIfNeeded: (parts?.attoseconds ?? 0) / 100_000_000_000_000_000),
+            ])
         }
         let limit = options.maximumFailures == .max ? 0 : options.maximumFailures + 1
         key.write([UInt8(min(rules.failures, limit)), UInt8(min(machine.failures, limit))])
