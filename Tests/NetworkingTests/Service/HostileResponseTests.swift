@@ -133,6 +133,28 @@ struct HostileResponseTests {
         for task in tasks { #expect(try await task.value == size) }
     }
 
+    @Test("Large bodies that keep every core busy do not stop the reading of another one")
+    func cores() async throws {
+        let isOver = Box(false)
+        let begun = Box(0)
+        defer { isOver.change { $0 = true } }
+        stub.on(.get, "/v1/a", StubResponse(.ok, body: Data(count: 2 << 20)))
+        let service = service()
+        let spinning = ResponseConverter<Int> { response, _ in
+            begun.change { $0 += 1 }
+            while !isOver.value {}
+            return response.data.count
+        }
+        let count = ProcessInfo.processInfo.activeProcessorCount + 1
+        let tasks = (0..<count).map { _ in service.task(.get("a"), as: spinning) }
+        #expect(try await service.request(.get("a"), as: .data).count == 2 << 20)
+        let other = ResponseConverter<Int> { response, _ in response.data.count }
+        while begun.value < count { await Task.yield() }
+        #expect(try await service.request(.get("a"), as: other) == 2 << 20)
+        isOver.change { $0 = true }
+        for task in tasks { #expect(try await task.value == 2 << 20) }
+    }
+
     /// A value with escape sequences, C1 controls, line separators and changes of direction.
     private static let evil = "a\u{1B}[2J\u{7}\u{8}\u{9B}5m\u{202E}b\u{2066}\u{2028}c\u{85}d\u{200F}e"
     private static let controls: [Unicode.Scalar] = [

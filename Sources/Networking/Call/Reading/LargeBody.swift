@@ -35,12 +35,14 @@ enum LargeBody {
     @available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
     private final class Threads: TaskExecutor {
         static let shared = Threads()
-        private let queue = DispatchQueue(
-            label: "networking.large-body", attributes: .concurrent, target: .global(qos: .userInitiated))
 
         func enqueue(_ job: consuming ExecutorJob) {
             let job = UnownedJob(job)
-            queue.async { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+            // Each serial queue gets a thread, of at most some hundred. The threads of a concurrent queue are as many as
+            // the processor has cores, and the reading of files uses them, too.
+            DispatchQueue(label: "networking.large-body", qos: .userInitiated).async { [self] in
+                job.runSynchronously(on: asUnownedTaskExecutor())
+            }
         }
     }
 }
