@@ -1,4 +1,5 @@
 import Foundation
+import Networking
 
 /// The input of a target: one or more parts, separated by the byte 0x1E (RECORD SEPARATOR).
 struct FuzzInput: Sendable {
@@ -20,6 +21,12 @@ struct FuzzInput: Sendable {
     /// Returns a part as text. Returns an empty text if the input has no such part. Bytes that are not UTF-8 become
     /// U+FFFD.
     func text(_ index: Int) -> String { String(decoding: self[index], as: UTF8.self) }
+
+    /// The whole input, decoded as the value of a field.
+    var field: String { String(fieldValue: bytes) }
+
+    /// Returns a part, decoded as the value of a field.
+    func field(_ index: Int) -> String { String(fieldValue: self[index]) }
 
     /// Returns a part. Returns an empty array if the input has no such part.
     subscript(index: Int) -> [UInt8] { parts.indices.contains(index) ? parts[index] : [] }

@@ -4,7 +4,7 @@ extension FuzzTarget {
     /// The `WWW-Authenticate` fields. The challenges do not change if they are written and read again, one by one or in
     /// one field.
     static let challenges = FuzzTarget("challenges") { input in
-        let headers = HTTPHeaders(input.parts.indices.map { HTTPHeader(.wwwAuthenticate, input.text($0)) })
+        let headers = HTTPHeaders(input.parts.indices.map { HTTPHeader(.wwwAuthenticate, input.field($0)) })
         let challenges = headers.challenges
         for challenge in challenges {
             try require(Bytes.isToken(challenge.scheme), "\(challenge.scheme.debugDescription) is not a scheme")

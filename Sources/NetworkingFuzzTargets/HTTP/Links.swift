@@ -5,7 +5,7 @@ extension FuzzTarget {
     /// A `Link` field. The links do not change if they are written and read again. The URL of a link can be requested,
     /// or the request is refused with a reason.
     static let links = FuzzTarget("links") { input in
-        let headers: HTTPHeaders = ["Link": input.text]
+        let headers: HTTPHeaders = ["Link": input.field]
         let links = headers.links
         for link in links { try requireSame([link]) }
         try requireSame(links)

@@ -4,8 +4,8 @@ extension FuzzTarget {
     /// The fields `RateLimit` and `RateLimit-Policy`. The numbers are not negative. A field that is written from these
     /// numbers is read as the same limit.
     static let rateLimit = FuzzTarget("rate-limit") { input in
-        var headers: HTTPHeaders = ["RateLimit": input.text(0)]
-        if input.parts.count > 1 { headers["RateLimit-Policy"] = input.text(1) }
+        var headers: HTTPHeaders = ["RateLimit": input.field(0)]
+        if input.parts.count > 1 { headers["RateLimit-Policy"] = input.field(1) }
         guard let limit = headers.rateLimit else { return }
         try require(limit.remaining >= 0, "\(limit.remaining) requests remain")
         try require(limit.reset.map { $0 >= .zero } ?? true, "the limit ends in \(limit.reset ?? .zero)")

@@ -4,7 +4,7 @@ import Networking
 extension FuzzTarget {
     /// A `Retry-After` field. The delay is the time that the server has written, but at least zero and at most a year.
     static let retryAfter = FuzzTarget("retry-after") { input in
-        let text = input.text
+        let text = input.field
         let headers: HTTPHeaders = [.retryAfter: text]
         let now = Date(timeIntervalSince1970: 1_784_000_000)
         guard let delay = headers.retryDelay(from: now) else {

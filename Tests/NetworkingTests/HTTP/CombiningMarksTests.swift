@@ -17,10 +17,11 @@ struct CombiningMarksTests {
     func tooMany(mark: String) {
         for before in 0...16 {
             let head = String(repeating: "a", count: before)
-            #expect(CombiningMarks.areFew(in: head + String(repeating: mark, count: 256) + "a"), "\(before)")
-            #expect(!CombiningMarks.areFew(in: head + String(repeating: mark, count: 257) + "a"), "\(before)")
-            let parted = head + String(repeating: mark, count: 200) + "a" + String(repeating: mark, count: 200)
-            #expect(CombiningMarks.areFew(in: parted), "\(before)")
+            func areFew(_ text: String) -> Bool { CombiningMarks.areFew(in: head + text, of: .json) }
+            #expect(areFew(String(repeating: mark, count: 256) + "a"), "\(before)")
+            #expect(!areFew(String(repeating: mark, count: 257) + "a"), "\(before)")
+            #expect(
+                areFew(String(repeating: mark, count: 200) + "a" + String(repeating: mark, count: 200)), "\(before)")
         }
     }
 
@@ -30,14 +31,31 @@ struct CombiningMarksTests {
             "a", "\\n", "\\", "\u{1F600}", "\\ud83d\\ude00", "語", "한", "é", "e\u{301}", "\\u0041", "\\ud834", "и",
         ])
     func others(unit: String) {
-        #expect(CombiningMarks.areFew(in: String(repeating: unit, count: 2_000)))
+        #expect(CombiningMarks.areFew(in: String(repeating: unit, count: 2_000), of: .json))
+        #expect(CombiningMarks.areFew(in: String(repeating: unit, count: 2_000), of: .field))
+    }
+
+    /// A quoted-string loses its backslashes when it is read.
+    @Test("Backslashes between marks do not part them: in a field they are removed, and in JSON they are an error")
+    func backslashes() throws {
+        let text = String(repeating: "\\\u{301}", count: 257)
+        #expect(!CombiningMarks.areFew(in: text, of: .field))
+        #expect(!CombiningMarks.areFew(in: text, of: .json))
+        #expect(CombiningMarks.areFew(in: String(repeating: "\\\u{301}", count: 256), of: .field))
+        for marks in [text, String(repeating: "\\\u{301}\\\u{323}", count: 20_000)] {
+            let value = String(fieldValue: Array("<a>; rel=\"\(marks)\"; title=\"\(marks)\"".utf8))
+            let headers: HTTPHeaders = ["Link": value]
+            let link = try #require(headers.links.first)
+            for text in link.relations + link.parameters.values { #expect(CombiningMarks.areFew(in: text)) }
+        }
     }
 
     @Test("Bytes that are not UTF-8 have few marks, also if a mark is cut off at the end")
     func broken() {
         for tail in [[0xCC], [0xE0, 0xBD], [0xF0, 0x9D, 0x85], [0x5C], [0x5C, 0x75, 0x30], [0xFF]] as [[UInt8]] {
             let bytes = Array(marks(256).utf8) + tail
-            #expect(bytes.withUnsafeBytes { CombiningMarks.areFew(in: $0) })
+            #expect(bytes.withUnsafeBytes { CombiningMarks.areFew(in: $0, of: .json) })
+            #expect(bytes.withUnsafeBytes { CombiningMarks.areFew(in: $0, of: .field) })
         }
     }
 
@@ -83,6 +101,35 @@ struct CombiningMarksTests {
                 #expect(error.kind == .undecodableBody)
                 #expect(error.reason?.contains("more than 256 combining marks in a row") == true)
             }
+        }
+    }
+
+    @Test("A text of a body with too many marks is an error: as a string, in a JSON value, and in an event")
+    func texts() async throws {
+        let stub = StubTransport()
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.errorMapping = .unmapped
+        }
+        func errors(_ count: Int) async throws -> [NetworkError?] {
+            stub.on(nil, nil, .text(marks(count)))
+            let asText = await Fixture.failure { _ = try await service.request(.get("a"), as: .string) }
+            let asUTF8 = await Fixture.failure {
+                _ = try await service.request(.get("a"), as: .string(encoding: .utf8))
+            }
+            stub.on(nil, nil, .text("[\"\(marks(count))\"]"))
+            let asValue = await Fixture.failure { _ = try await service.request(.get("a"), as: .json(JSONValue.self)) }
+            let event = Data("event: \(marks(count))\ndata: x\n\n".utf8)
+            stub.on(nil, nil, StubResponse(.ok, headers: [.contentType: "text/event-stream"], body: event))
+            let asEvents = await Fixture.failure {
+                for try await _ in try await service.request(.get("a"), as: .serverSentEvents) {}
+            }
+            return [asText, asUTF8, asValue, asEvents].map { $0 as? NetworkError }
+        }
+        #expect(try await errors(256).allSatisfy { $0 == nil })
+        for error in try await errors(10_000) {
+            #expect(error?.kind == .undecodableBody)
+            #expect(error?.reason?.contains("more than 256 combining marks in a row") == true)
         }
     }
 

@@ -90,6 +90,9 @@ package struct ServerSentEventParser: Sendable {
         let colon = bytes.firstIndex(of: UInt8(ascii: ":")) ?? bytes.endIndex
         // A line without a name is a comment, and no name is longer than `event` or `retry`.
         guard colon != bytes.startIndex, bytes.distance(from: bytes.startIndex, to: colon) <= 5 else { return nil }
+        guard CombiningMarks.areFew(in: line) else {
+            throw NetworkError(.undecodableBody, reason: "an event has \(JSONScanner.Limit.marks.description)")
+        }
         var value = bytes[colon...].dropFirst()
         if value.first == UInt8(ascii: " ") { value = value.dropFirst() }
         try set(String(decoding: bytes[..<colon], as: UTF8.self), String(decoding: value, as: UTF8.self))

@@ -78,7 +78,7 @@ extension HTTPResponse {
             }
             return try text(in: encoding, named: charset)
         }
-        if let text = String(data: data, encoding: .utf8) { return text }
+        if let text = String(data: data, encoding: .utf8) { return try text.withFewMarks() }
         return try text(in: type?.isJSON == true ? .utf8 : .isoLatin1, named: "utf-8")
     }
 
@@ -87,6 +87,16 @@ extension HTTPResponse {
         guard let text = String(data: data, encoding: encoding) else {
             throw UndecodableBody("the body is not text in \(name)")
         }
-        return text
+        return try text.withFewMarks()
+    }
+}
+
+extension String {
+    /// Returns the text of a body. An app that compares it would otherwise take time that grows with the square.
+    fileprivate func withFewMarks() throws -> String {
+        guard CombiningMarks.areFew(in: self) else {
+            throw UndecodableBody("the body has \(JSONScanner.Limit.marks.description)")
+        }
+        return self
     }
 }

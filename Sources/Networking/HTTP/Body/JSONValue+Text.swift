@@ -7,7 +7,8 @@ extension JSONValue {
     /// - Parameter text: The text, in UTF-8. UTF-16 and UTF-32 are recognized as well.
     /// - Throws: `DecodingError.dataCorrupted`, which says what was expected, what was found, and at which byte: if the
     ///   text is not JSON, if more than 512 arrays and objects are inside each other, if there are more than 2,000,000
-    ///   values, names and ends of arrays and objects, or if a number is too large for a `Double`.
+    ///   values, names and ends of arrays and objects, if a string has more than 256 combining marks in a row, or if a
+    ///   number is too large for a `Double`.
     public init(json text: Data) throws {
         try self.init(json: text, depth: 512)
     }
@@ -24,6 +25,7 @@ extension JSONValue {
         guard let text = String(data: text, encoding: text.encodingOfJSON) else {
             throw JSONScanner.fault("it is not UTF-8")
         }
+        guard CombiningMarks.areFew(in: text, of: .json) else { throw JSONScanner.Limit.marks.fault }
         var scanner = JSONScanner(text, depth: depth)
         // The array or object that is being read and those around it, from the outermost to the innermost. The
         // outermost one contains only the whole value.
@@ -39,7 +41,6 @@ extension JSONValue {
             case .number(let text): value = try JSONValue(number: text)
             case .string(let text): value = .string(text)
             case .name(let name):
-                guard CombiningMarks.areFew(in: name) else { throw JSONScanner.Limit.marks.fault }
                 open[open.count - 1].name = name
                 continue
             case .beginArray, .beginObject:
@@ -108,8 +109,8 @@ extension Data {
     /// Whether no string of a JSON text has more combining marks in a row than ``CombiningMarks`` allows.
     var hasFewMarks: Bool {
         let encoding = encodingOfJSON
-        if encoding == .utf8 { return withUnsafeBytes { CombiningMarks.areFew(in: $0) } }
-        return String(data: self, encoding: encoding).map { CombiningMarks.areFew(in: $0) } ?? true
+        if encoding == .utf8 { return withUnsafeBytes { CombiningMarks.areFew(in: $0, of: .json) } }
+        return String(data: self, encoding: encoding).map { CombiningMarks.areFew(in: $0, of: .json) } ?? true
     }
 }
 

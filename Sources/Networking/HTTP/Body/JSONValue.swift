@@ -151,7 +151,7 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
 
 extension JSONValue: CustomStringConvertible {
     /// The value as JSON on one line, with sorted names. Control characters and changes of direction are escaped as in
-    /// Swift (`\u{85}`), so the text is for people.
+    /// Swift (`\u{0085}`), so the text is for people.
     public var description: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

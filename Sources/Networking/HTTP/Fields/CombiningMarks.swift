@@ -10,14 +10,29 @@ enum CombiningMarks {
     /// The largest number of marks in a row.
     static let largestCount = 256
 
-    /// Returns whether a UTF-8 text has no more marks in a row than the limit. The escapes of JSON (`\u0301`) count,
-    /// too. Bytes that are not UTF-8 are no marks.
-    static func areFew(in text: UnsafeRawBufferPointer) -> Bool {
+    /// What a backslash does.
+    enum Form {
+        /// In the quoted-strings of fields, it is removed before any character ([RFC 9110 section
+        /// 5.6.4](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.4)). Marks with backslashes between them are in a
+        /// row.
+        case field
+        /// It begins an escape, such as `\u0301` or `\n`. Before any other character, it is an error.
+        case json
+    }
+
+    /// Returns whether a UTF-8 text has no more marks in a row than the limit. Bytes that are not UTF-8 are no marks.
+    static func areFew(in text: UnsafeRawBufferPointer, of form: Form) -> Bool {
         var (position, count, high) = (0, 0, UInt32(0))
         while position < text.count {
             // Most texts are ASCII, and eight bytes are compared at once.
             if count == 0, let plain = plainCount(text, from: position), plain > 0 {
                 position += plain
+                continue
+            }
+            if text[position] == UInt8(ascii: "\\"),
+                form == .field || position + 1 < text.count && text[position + 1] >= 0x80
+            {
+                position += 1
                 continue
             }
             var (scalar, length) = scalar(text, at: position)
@@ -36,10 +51,10 @@ enum CombiningMarks {
         return true
     }
 
-    /// Returns whether a string has no more marks in a row than the limit.
-    static func areFew(in text: String) -> Bool {
+    /// Returns whether a string has no more marks in a row than the limit. Default: as in a field.
+    static func areFew(in text: String, of form: Form = .field) -> Bool {
         var text = text
-        return text.withUTF8 { areFew(in: UnsafeRawBufferPointer($0)) }
+        return text.withUTF8 { areFew(in: UnsafeRawBufferPointer($0), of: form) }
     }
 
     /// Returns the number of bytes, a multiple of eight, that are ASCII and contain no backslash. Nil near the end.
@@ -90,7 +105,7 @@ enum CombiningMarks {
 extension String {
     /// Decodes the value of a header field: UTF-8, or ISO 8859-1 if the bytes are not UTF-8 or have too many combining
     /// marks in a row. ISO 8859-1 has no combining marks.
-    init(fieldValue bytes: some Collection<UInt8>) {
+    package init(fieldValue bytes: some Collection<UInt8>) {
         // If bytes are not UTF-8, decoding replaces them, so that the comparison fails. (Foundation's initializer would
         // remove a byte order mark.)
         let text = String(decoding: bytes, as: UTF8.self)
