@@ -82,6 +82,51 @@ struct HostileFieldTests {
         #expect(MediaType("text/plain; charset=\"utf-8\"") != nil)
     }
 
+    /// Two flags in a row are told apart by counting from the first one. A step back over each of n takes n² steps.
+    @Test("The URLs of a server are shown without users in linear time, whatever they contain")
+    func users() throws {
+        let flags = String(repeating: "\u{1F1E6}", count: 200_000)
+        let link = HTTPHeader("Link", "<https://a:b@c.example/d>; rel=next, <///e:f@g.example//h@i/j>?k")
+        #expect("\(link)" == "Link: <https://c.example/d>; rel=next, <///g.example//i/j>?<redacted>")
+        #expect(URL.withoutSecrets("https://a:b@c@d.example/e//f@g/h?i") == "https://d.example/e//f@g/h")
+        #expect(URL.withoutSecrets("//\(flags)") == "//\(flags)")
+        #expect("\(HTTPHeader(.location, "//\(flags)"))" == "Location: //\(flags)")
+        let marks = String(repeating: "%CC%81%CC%A3", count: 200_000)
+        let url = try #require(URL(string: "https://a.example/?\(marks)=b&c=d"))
+        let text = Redaction.standard.allowing(query: ["c"]).text(of: url)
+        #expect(text == "https://a.example/?\(marks)=REDACTED&c=d")
+    }
+
+    @Test("A host of more than 1,024 bytes is no origin; a host with control characters is shown without them")
+    func origins() throws {
+        let long = try #require(URL(string: "http://" + String(repeating: "%CC%81", count: 20_000) + "/"))
+        #expect(HTTPOrigin(long) == nil)
+        let evil = try #require(URL(string: "http://a%1B%5B2J%C2%9B/"))
+        #expect("\(try #require(HTTPOrigin(evil)))" == "http://a\\u{1B}[2j\\u{009B}:80")
+    }
+
+    @Test("A redirect to more than 16 KiB, or to a host that cannot be sent, is not followed")
+    func targets() async throws {
+        let path = String(repeating: "a", count: 9_000)
+        let hosts = [
+            "http://\(String(repeating: "%CC%81", count: 2_000))/", "http://\(String(repeating: "a", count: 256))/",
+        ]
+        for (location, reason) in [
+            (String(repeating: "a", count: 16 << 10 + 1), "its Location has more than 16384 bytes"),
+            ("\(path)/", "its Location leads to a URL of more than 16384 bytes"),
+            (hosts[0], "its Location is not a URL: its host has more than 255 bytes"),
+            (hosts[1], "its Location is not a URL: its host has more than 255 bytes"),
+        ] {
+            let stub = StubTransport()
+            stub.on(nil, nil, StubResponse(.found, headers: [.location: location]))
+            let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
+            let error = await Fixture.failure { _ = try await service.request(Get(), as: .data) }
+            #expect(error?.originalNetworkError?.kind == .redirectRefused)
+            #expect(error?.originalNetworkError?.reason?.contains(reason) == true, "\(location.prefix(20))")
+            #expect(stub.requests.count == (location.hasSuffix("aa/") && !location.hasPrefix("http") ? 2 : 1))
+        }
+    }
+
     @Test("The id of an event is ignored if it has a control character or more than 4,096 bytes", arguments: controls)
     func eventIDs(control: String) throws {
         var parser = ServerSentEventParser()

@@ -125,8 +125,7 @@ extension HTTPHeader: RedactedReflectable {
     /// first `?` or `#` of the value is omitted.
     private var shownValue: String {
         guard HTTPHeader.namesOfURLs.contains(name) else { return name.isHarmless ? value : "<redacted>" }
-        let shown = value.prefix { $0 != "?" && $0 != "#" }.replacing(/\/\/[^\/]*@/, with: "//")
-        return String(shown) + (value.contains { $0 == "?" } ? "?<redacted>" : "")
+        return URL.withoutUsers(value) + (value.utf8.contains(UInt8(ascii: "?")) ? "?<redacted>" : "")
     }
 
     private static let namesOfURLs: Set<HTTPHeader.Name> = [

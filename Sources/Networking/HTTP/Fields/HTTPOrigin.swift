@@ -32,9 +32,11 @@ public struct HTTPOrigin: Hashable, Sendable {
     /// The port. If the URL contains no port: 443 for `https`, otherwise 80.
     public var port: Int { parts.port }
 
-    /// Returns the origin of a URL, or nil if the URL has no scheme or no host.
+    /// Returns the origin of a URL, or nil if the URL has no scheme or no host, or if the host has more than 1,024 bytes.
     public init?(_ url: URL) {
-        guard let scheme = url.scheme?.lowercased(), let host = url.host, !host.isEmpty else { return nil }
+        guard let scheme = url.scheme?.lowercased(), let host = url.host, !host.isEmpty, host.utf8.count <= 1_024 else {
+            return nil
+        }
         parts = Parts(scheme: scheme, host: host.lowercased(), port: url.port ?? (scheme == "https" ? 443 : 80))
     }
 
@@ -52,7 +54,7 @@ public struct HTTPOrigin: Hashable, Sendable {
 extension HTTPOrigin: CustomStringConvertible {
     /// The origin as a URL without a path.
     public var description: String {
-        "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)"
+        "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)".onOneLine
     }
 }
 
@@ -121,11 +123,29 @@ extension URL {
 
     /// Returns a text without user, password, query and fragment. The text need not be a valid URL.
     static func withoutSecrets(_ text: String) -> String {
-        let address = text.prefix { $0 != "?" && $0 != "#" }
-        let start = address.range(of: "//")?.upperBound ?? address.startIndex
-        let authority = address[start...].prefix { $0 != "/" }
-        guard let at = authority.lastIndex(of: "@") else { return String(address) }
-        return address[..<start] + String(address[address.index(after: at)...])
+        let address = text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let slashes = zip(address.indices, address.indices.dropFirst()).first {
+            address[$0] == UInt8(ascii: "/") && address[$1] == UInt8(ascii: "/")
+        }
+        let start = slashes.map { address.index(after: $1) } ?? address.startIndex
+        let authority = address[start...].prefix { $0 != UInt8(ascii: "/") }
+        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return String(Substring(address)) }
+        return String(Substring(address[..<start])) + String(Substring(address[at...].dropFirst()))
+    }
+
+    /// Returns a text without the user information of the URLs in it, and without everything after the first `?` or `#`.
+    /// User information is between two slashes and an `@` before the next slash. Works on bytes, because a step back over
+    /// the characters of a hostile text takes time that is proportional to its length.
+    static func withoutUsers(_ text: String) -> String {
+        var kept: [UInt8] = []
+        var rest = text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        while let byte = rest.popFirst() {
+            kept.append(byte)
+            guard byte == UInt8(ascii: "/"), kept.suffix(2).elementsEqual("//".utf8) else { continue }
+            let authority = rest.prefix { $0 != UInt8(ascii: "/") }
+            if let at = authority.lastIndex(of: UInt8(ascii: "@")) { rest = rest[at...].dropFirst() }
+        }
+        return String(decoding: kept, as: UTF8.self)
     }
 }
 

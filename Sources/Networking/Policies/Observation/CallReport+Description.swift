@@ -55,7 +55,7 @@ extension RequestAttempt {
             attributes["http.request.method_original"] = isKnown ? nil : .string(request.method.rawValue)
             attributes["url.full"] = .string(redaction.text(of: request.url))
             attributes["url.scheme"] = request.origin.map { .string($0.scheme) }
-            attributes["server.address"] = request.origin.map { .string($0.host) }
+            attributes["server.address"] = request.origin.map { .string($0.host.onOneLine) }
             attributes["server.port"] = request.origin.map { JSONValue(integer: $0.port) }
             attributes["http.request.body.size"] =
                 request.body.isEmpty ? nil : request.body.length.map { JSONValue(integer: $0) }

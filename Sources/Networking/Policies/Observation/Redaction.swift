@@ -84,18 +84,20 @@ extension Redaction {
 
     /// Returns the items of a query or a form, with their names and the allowed values.
     private func form(_ text: String, shown: Set<String>?) -> String {
-        text.split(separator: "&", omittingEmptySubsequences: false).map { item in
+        guard CombiningMarks.areFew(in: text) else { return Redaction.urlMark }
+        return text.split(separator: "&", omittingEmptySubsequences: false).map { item in
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = parts.first.map(String.init) ?? ""
             let plain = name.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? name
             let value = parts.count > 1 ? parts[1] : ""
             // Some servers treat `;` as `&`.
-            if shown?.contains(plain) ?? true, !item.contains(";") { return String(item) }
+            let isShown = shown.map { CombiningMarks.areFew(in: plain) && $0.contains(plain) } ?? true
+            if isShown, !item.utf8.contains(UInt8(ascii: ";")) { return String(item) }
             // An item without a value is hidden, because its only word may be a secret. Base64 padding can make such a
             // word look like a name with an empty value. A name with unusual characters may also be a secret.
             let isName = name.utf8.allSatisfy { PercentEncoding.isUnreserved($0) || "%+[]$!'()*:@/,".utf8.contains($0) }
             if item.isEmpty { return "" }
-            let isHidden = value.allSatisfy { $0 == "=" } || !isName
+            let isHidden = value.utf8.allSatisfy { $0 == UInt8(ascii: "=") } || !isName
             return isHidden ? Redaction.urlMark : "\(name)=\(Redaction.urlMark)"
         }.joined(separator: "&")
     }
@@ -119,7 +121,7 @@ extension Redaction {
 
     /// Returns what is shown of a body. Nil: its length and media type.
     private func shown(_ body: Data, _ type: MediaType?) -> String? {
-        guard let fields else { return body.asText.flatMap { $0.contains("\0") ? nil : $0 } }
+        guard let fields else { return body.asText.flatMap { $0.utf8.contains(0) ? nil : $0 } }
         // The whole body is parsed, so a large one is not shown.
         guard !fields.isEmpty, body.count <= 1 << 20 else { return nil }
         if type?.essence == MediaType.formURLEncoded.essence, let text = String(data: body, encoding: .utf8) {

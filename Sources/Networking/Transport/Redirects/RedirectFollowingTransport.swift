@@ -136,7 +136,14 @@ enum Redirect {
         }
     }
 
+    /// The length of the longest URL that is followed, in bytes. Most servers accept 8 KiB.
+    private static let longestTarget = 16 << 10
+
     private static func target(_ location: String, of response: HTTPResponse) throws -> URL {
+        // A server that redirects to relative paths could let the URL, which each attempt keeps, grow with each redirect.
+        guard location.utf8.count <= longestTarget else {
+            throw refusal("its Location has more than \(longestTarget) bytes", response)
+        }
         guard let target = URL(string: location, relativeTo: response.request.url)?.absoluteURL,
             let scheme = target.scheme?.lowercased()
         else { throw refusal("its Location is not a URL", response) }
@@ -144,6 +151,10 @@ enum Redirect {
             throw refusal("its Location has the scheme \"\(scheme)\", not http or https", response)
         }
         guard let host = target.host, !host.isEmpty else { throw refusal("its Location has no host", response) }
+        if let fault = URLAuthority(target).fault { throw refusal("its Location is not a URL: \(fault)", response) }
+        guard target.absoluteString.utf8.count <= longestTarget else {
+            throw refusal("its Location leads to a URL of more than \(longestTarget) bytes", response)
+        }
         guard scheme == "https" || response.request.url.scheme?.lowercased() != "https" else {
             throw refusal("its Location leads from https to http", response)
         }
