@@ -70,7 +70,7 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
 
     /// Returns "open" if the path needs no token. For any other path, returns the number of the token's user, or a
     /// refusal: the status 401, or for a token also ``refusal``. A random part of the requests fails. Every 2,000
-    /// requests, an outage begins, which ends when the breaker opens.
+    /// requests, an outage begins, which ends when the breaker opens, or after 1,000 requests.
     func item(at path: String, authorization: String?) -> Answer {
         let token = authorization.flatMap { Self.parts(of: $0.dropFirst("Bearer ".count)) }
         return lock.withLock {

@@ -1,5 +1,5 @@
-/// The rules of a circuit breaker, and the facts that they need. They record the outcomes and the expected phase
-/// themselves, and know nothing of the machine. The name of a rule is the name of its function. Times are in slices of the
+/// The rules of a circuit breaker, and the facts that they need. The rules record the outcomes and the expected
+/// phase themselves, and know nothing of the machine. The name of a rule is the name of its function. Times are in slices of the
 /// window.
 struct CircuitRules: Sendable {
     /// The answer to a call.

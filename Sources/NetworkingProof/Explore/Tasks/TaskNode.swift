@@ -1,7 +1,7 @@
 import Networking
 
 extension TaskSystem {
-    /// A task of the library, and facts about this task that are recorded without the library.
+    /// A task of the library, facts about this task that are recorded without the library, and what was seen of it.
     final class Node: @unchecked Sendable {  // because one thread uses it
         let task: RequestTask<Int>
         /// Whether the task is a call, not a derived task.
