@@ -1,6 +1,6 @@
-/// The rules of a circuit breaker, and the facts that they need. The rules record the outcomes and the expected
-/// phase themselves, and know nothing of the machine. The name of a rule is the name of its function. Times are in slices of the
-/// window.
+/// The rules of a circuit breaker, and the facts that they need. The rules record the outcomes and the expected phase
+/// themselves, and know nothing of the machine. The name of a rule is the name of its function. Times are in slices of
+/// the window.
 struct CircuitRules: Sendable {
     /// The answer to a call.
     enum Answer: Equatable, Sendable {
