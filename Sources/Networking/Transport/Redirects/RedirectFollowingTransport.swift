@@ -136,8 +136,8 @@ enum Redirect {
         }
     }
 
-    /// The length of the longest URL that is followed, in bytes. Most servers accept 8 KiB.
-    private static let longestTarget = 16 << 10
+    /// The length of the longest URL that is followed, in bytes. Most servers accept 8 KiB, but some log-ins need more.
+    private static let longestTarget = 64 << 10
 
     private static func target(_ location: String, of response: HTTPResponse) throws -> URL {
         // A server that redirects to relative paths could let the URL, which each attempt keeps, grow with each redirect.
