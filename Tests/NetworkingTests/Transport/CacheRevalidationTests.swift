@@ -102,12 +102,16 @@ struct CacheRevalidationTests {
         await responses.give("one")
         #expect(try await service.value?.request(Get(), as: .string) == "one")
         clock.advance(by: .seconds(61))
+        // The call that uses the stored response must be over, because a reset ends it, too.
+        let isAnswered = Box(false)
         stub.on(nil, nil) { _ in
+            while !isAnswered.value { await Task.yield() }
             await service.value?.reset()
             hasReset.change { $0 = true }
             return .failure(.cancelled)
         }
         #expect(try await service.value?.request(Get(), as: .string) == "one")
+        isAnswered.change { $0 = true }
         while !hasReset.value { await Task.yield() }
     }
 }
