@@ -103,3 +103,13 @@ extension TokenWorld {
         perform(effects)
     }
 }
+
+extension TokenRules.Form {
+    var machine: AccessTokenMachine.Form {
+        switch self {
+        case .renewable: .renewable
+        case .fetchesFirst: .fetchesFirst
+        case .fixed: .fixed
+        }
+    }
+}

@@ -242,13 +242,3 @@ struct TokenWorld: World {
         if !isForeign, !running.contains(where: \.isSaving) { rules.checkStore(isKept: store == machine.token) }
     }
 }
-
-extension TokenRules.Form {
-    var machine: AccessTokenMachine.Form {
-        switch self {
-        case .renewable: .renewable
-        case .fetchesFirst: .fetchesFirst
-        case .fixed: .fixed
-        }
-    }
-}

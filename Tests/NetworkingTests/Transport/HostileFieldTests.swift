@@ -82,7 +82,8 @@ struct HostileFieldTests {
         #expect(MediaType("text/plain; charset=\"utf-8\"") != nil)
     }
 
-    /// Two flags in a row are told apart by counting from the first one. A step back over each of n takes n² steps.
+    /// Regional indicators form flags in pairs, counted from the first one. Finding the character before each of n
+    /// indicators takes time that is proportional to n².
     @Test("The URLs of a server are shown without users in linear time, whatever they contain")
     func users() throws {
         let flags = String(repeating: "\u{1F1E6}", count: 200_000)

@@ -38,8 +38,8 @@ enum LargeBody {
 
         func enqueue(_ job: consuming ExecutorJob) {
             let job = UnownedJob(job)
-            // Each serial queue gets a thread, of at most some hundred. The threads of a concurrent queue are as many as
-            // the processor has cores, and the reading of files uses them, too.
+            // Each serial queue gets a thread, of at most some hundred. The threads of a concurrent queue are as many
+            // as the processor has cores, and the reading of files uses them, too.
             DispatchQueue(label: "networking.large-body", qos: .userInitiated).async { [self] in
                 job.runSynchronously(on: asUnownedTaskExecutor())
             }

@@ -32,7 +32,8 @@ public struct HTTPOrigin: Hashable, Sendable {
     /// The port. If the URL contains no port: 443 for `https`, otherwise 80.
     public var port: Int { parts.port }
 
-    /// Returns the origin of a URL, or nil if the URL has no scheme or no host, or if the host has more than 1,024 bytes.
+    /// Returns the origin of a URL, or nil if the URL has no scheme or no host, or if its host has more than 1,024
+    /// bytes.
     public init?(_ url: URL) {
         guard let scheme = url.scheme?.lowercased(), let host = url.host, !host.isEmpty, host.utf8.count <= 1_024 else {
             return nil
@@ -133,9 +134,11 @@ extension URL {
         return String(Substring(address[..<start])) + String(Substring(address[at...].dropFirst()))
     }
 
-    /// Returns a text without the user information of the URLs in it, and without everything after the first `?` or `#`.
-    /// User information is between two slashes and an `@` before the next slash. Works on bytes, because a step back over
-    /// the characters of a hostile text takes time that is proportional to its length.
+    /// Returns a text without the user information of all URLs in it, and without everything after the first `?` or
+    /// `#`. User information is between two slashes and an `@` before the next slash.
+    ///
+    /// Both methods work on bytes: finding the character before another one can take time that is proportional to the
+    /// length of the text.
     static func withoutUsers(_ text: String) -> String {
         var kept: [UInt8] = []
         var rest = text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
