@@ -68,7 +68,6 @@ struct CacheWorker: Sendable {
         note("stored", path, version)
         let shared = "shared/\(step * 7 % CacheWorker.sharedURLs)"
         if step % 3 == 0 {
-            server.set(shared, SharedRemovals.now())
             _ = try await service.request(.get(EndpointPath(verbatim: shared)), as: .data, with: .reloading)
         }
         if step % 13 == 0 {
@@ -76,7 +75,8 @@ struct CacheWorker: Sendable {
             try await service.request(.delete(EndpointPath(verbatim: shared)))
             removals.add(shared, time)
         }
-        // The version of a shared URL is the time of its request. It may not be before a removal that has ended.
+        // The version of a shared URL is the time at which the server got its request. It may not be before a removal
+        // that has ended.
         let removed = removals.latest(of: shared)
         let found: Data
         do {
@@ -100,15 +100,10 @@ extension RequestSettings {
     static var storedOnly: RequestSettings { RequestSettings { $0.caching = .only } }
 }
 
-/// A server whose responses contain their path and their version.
+/// A server whose responses contain their path and their version. The version of a shared URL is the time.
 final class VersionedServer: Transport, @unchecked Sendable {  // because of the lock
     private let lock = NSLock()
     private var versions: [String: Int] = [:]
-
-    /// Sets the version of a path.
-    func set(_ path: String, _ version: Int) {
-        lock.withLock { versions[path] = version }
-    }
 
     /// Changes the content of a path, and returns its new version.
     func next(_ path: String) -> Int {
@@ -120,7 +115,7 @@ final class VersionedServer: Transport, @unchecked Sendable {  // because of the
 
     func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         let path = String(request.url.path.dropFirst())
-        let version = lock.withLock { versions[path] ?? 0 }
+        let version = path.hasPrefix("shared/") ? SharedRemovals.now() : lock.withLock { versions[path] ?? 0 }
         let body = VersionedBody(path: path, version: version).bytes
         let content: HTTPResponse.Content
         if case .streamed = delivery {
