@@ -10,13 +10,15 @@ enum LargeBody {
     /// times as long for a deep ``JSONValue`` inside a type of the app.
     private static let size = 16 << 10
 
-    /// Reads a body. If it is large, it is read in a task of its own, with the task-local values of the caller.
+    /// Whether a body is read by ``reading(_:_:)``.
+    static func isLarge(_ body: Data) -> Bool { body.count > size }
+
+    /// Reads a large body in a task of its own, with the task-local values of the caller.
     ///
     /// - Throws: The error of the closure, or an ``Interruption``.
     static func reading<Value: Sendable>(
         _ body: Data, _ read: @escaping @Sendable (Data) throws -> Value
     ) async throws -> Value {
-        guard body.count > LargeBody.size else { return try read(body) }
         let end = Settlement<Value>()
         let operation: @Sendable () async -> Void = {
             _ = end.settle(Result { try JSONValue.$endsWithTask.withValue(true) { try read(body) } })

@@ -150,6 +150,8 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     /// - Throws: The closure's error if it is a ``NetworkError``; otherwise a ``NetworkError`` of kind
     ///   ``NetworkError/Kind/undecodableBody`` with the closure's error as its underlying error.
     public func convert(_ response: HTTPResponse, decoder: JSONDecoder = JSONDecoder()) async throws -> Value {
+        // Most bodies are small, and need neither a closure nor another asynchronous function.
+        if !LargeBody.isLarge(response.data), let value = try convertNow(response, decoder) { return value }
         do {
             switch reading {
             case .buffered(let read, _):

@@ -137,7 +137,8 @@ extension HTTPHeader: RedactedReflectable {
 enum HTTPGrammar {
     /// Whether the text is a token, which is the syntax of methods and field names.
     static func isToken(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy(isTokenByte)
+        var text = text
+        return !text.isEmpty && text.withUTF8 { $0.allSatisfy(isTokenByte) }
     }
 
     /// Whether the text is a valid field value: it is field content, and neither begins nor ends with a blank.
@@ -150,12 +151,17 @@ enum HTTPGrammar {
     /// Whether the text contains no control character except the tab, and no line separator. Therefore it contains no
     /// CR, LF and NUL, and none of the controls U+0080 to U+009F, which some programs treat as ends of lines.
     static func isFieldContent(_ text: String) -> Bool {
-        var all: UInt8 = 0
-        for byte in text.utf8 {
-            guard byte >= 0x20 && byte != 0x7F || byte == 0x09 else { return false }
-            all |= byte
+        var text = text
+        // The loop does not end early, so that the compiler can compare many bytes at once.
+        let (isValid, isASCII) = text.withUTF8 { bytes in
+            var (faults, all) = (UInt8(0), UInt8(0))
+            for byte in bytes {
+                faults |= (byte < 0x20 ? byte != 0x09 : byte == 0x7F) ? 1 : 0
+                all |= byte
+            }
+            return (faults == 0, all < 0x80)
         }
-        return all < 0x80 || !text.unicodeScalars.contains { $0.isControl && $0 != "\t" }
+        return isValid && (isASCII || !text.unicodeScalars.contains { $0.isControl && $0 != "\t" })
     }
 
     /// Whether the text is a host with an optional port, RFC 9110 section 7.2.
