@@ -34,6 +34,16 @@ struct CurlCommandTests {
     }
 
     @Test(
+        "A quote of a server ends no word of the shell, whatever follows it",
+        arguments: ["\u{301}", "\u{200D}", "\u{FE0F}"])
+    func quoteWithMark(mark: String) throws {
+        let tag = "\"'\(mark);touch x;'\(mark)\""
+        let command = HTTPRequest(.get, url, headers: [.ifNoneMatch: tag]).curlCommand()
+        #expect(
+            Data(command.utf8).range(of: Data("'If-None-Match: \"'\\''\(mark);touch x;'\\''\(mark)\"'".utf8)) != nil)
+    }
+
+    @Test(
         "A file is passed by its path, and binary data by printf; a form with files is passed by printf and cat, and a reader by stdin",
         .row("N-38"))
     func bodies() throws {

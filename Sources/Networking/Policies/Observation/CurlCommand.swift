@@ -88,9 +88,11 @@ private struct BodyArguments {
 
 /// Functions for words of a POSIX shell.
 enum ShellText {
-    /// Returns a text as one quoted word.
+    /// Returns a text as one quoted word. A shell reads bytes, and for Foundation a quote with a combining mark is
+    /// another character than a quote.
     static func quoted(_ text: String) -> String {
-        "'\(text.replacingOccurrences(of: "'", with: "'\\''"))'"
+        let pieces = text.utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
+        return "'" + pieces.map { String(Substring($0)) }.joined(separator: "'\\''") + "'"
     }
 
     /// Returns a command that writes pieces one after another. Returns nil if all bytes come from standard input.
