@@ -104,7 +104,7 @@ struct CombiningMarksTests {
         }
     }
 
-    @Test("A text of a body with too many marks is an error: as a string, in a JSON value, and in an event")
+    @Test("A text of a body with too many marks is an error: as a string, in a JSON value, in a line, in an event")
     func texts() async throws {
         let stub = StubTransport()
         let service = NetworkService(environment: Fixture.environment) {
@@ -117,6 +117,9 @@ struct CombiningMarksTests {
             let asUTF8 = await Fixture.failure {
                 _ = try await service.request(.get("a"), as: .string(encoding: .utf8))
             }
+            let asLines = await Fixture.failure {
+                for try await _ in try await service.request(.get("a"), as: .lines) {}
+            }
             stub.on(nil, nil, .text("[\"\(marks(count))\"]"))
             let asValue = await Fixture.failure { _ = try await service.request(.get("a"), as: .json(JSONValue.self)) }
             let event = Data("event: \(marks(count))\ndata: x\n\n".utf8)
@@ -124,7 +127,7 @@ struct CombiningMarksTests {
             let asEvents = await Fixture.failure {
                 for try await _ in try await service.request(.get("a"), as: .serverSentEvents) {}
             }
-            return [asText, asUTF8, asValue, asEvents].map { $0 as? NetworkError }
+            return [asText, asUTF8, asLines, asValue, asEvents].map { $0 as? NetworkError }
         }
         #expect(try await errors(256).allSatisfy { $0 == nil })
         for error in try await errors(10_000) {

@@ -7,12 +7,14 @@ struct BodyLines: AsyncIteratorProtocol {
     private var splitter = LineSplitter(endings: .lineFeed)
     private var lines: ArraySlice<Data> = []
     private var isAtEnd = false
+    private var number = 0
 
     init(_ body: IncomingBody) { bytes = body.makeAsyncIterator() }
 
     /// Returns the next line, or nil at the end.
     ///
-    /// - Throws: The error of the body; ``NetworkError/Kind/responseTooLarge`` for a line of more than 16 MiB.
+    /// - Throws: The error of the body; ``NetworkError/Kind/responseTooLarge`` for a line of more than 16 MiB;
+    ///   ``NetworkError/Kind/undecodableBody`` for a line with more than 256 combining marks in a row.
     mutating func next() async throws -> String? {
         while lines.isEmpty, !isAtEnd {
             if let chunk = try await bytes.next() {
@@ -22,7 +24,12 @@ struct BodyLines: AsyncIteratorProtocol {
                 if let rest = splitter.rest { lines = [rest] }
             }
         }
-        return lines.popFirst().map { String(decoding: $0, as: UTF8.self) }
+        guard let line = lines.popFirst().map({ String(decoding: $0, as: UTF8.self) }) else { return nil }
+        number += 1
+        guard CombiningMarks.areFew(in: line) else {
+            throw NetworkError(.undecodableBody, reason: "line \(number) has \(JSONScanner.Limit.marks.description)")
+        }
+        return line
     }
 }
 
@@ -130,9 +137,9 @@ struct JSONLines<Element: Decodable & Sendable>: AsyncIteratorProtocol {
             number += 1
             guard !line.utf8.allSatisfy({ HTTPGrammar.isBlank($0) }) else { continue }
             do {
-                return try await LargeBody.reading(Data(line.utf8)) { [decoder] line in
-                    try decoder.read(Element.self, from: line)
-                }
+                let body = Data(line.utf8)
+                guard LargeBody.isLarge(body) else { return try decoder.read(Element.self, from: body) }
+                return try await LargeBody.reading(body) { [decoder] in try decoder.read(Element.self, from: $0) }
             } catch let interruption as Interruption {
                 throw interruption
             } catch {
