@@ -38,12 +38,12 @@
         ///
         /// - Parameters:
         ///   - headers: The response's header fields.
-        ///   - limits: The limits of the decoded bytes. Each decoder checks them, because several codings can expand a
-        ///     small body to a very large one.
+        ///   - limits: The limits of the decoded bytes. Each decoder checks them, because two codings can expand a small
+        ///     body to a very large one.
         ///   - sink: A closure that receives the decoded bytes.
         /// - Returns: The decoder that receives the bytes of the connection. Nil if the body has no content coding, or
         ///   if the engine does not know one of its codings. The caller then passes the bytes on unchanged.
-        /// - Throws: ``NetworkError`` if the body has more than 5 content codings.
+        /// - Throws: ``NetworkError`` if the body has more than 2 content codings.
         static func first(
             for headers: HTTPHeaders, _ limits: CurlTransport.Configuration.Limits, into sink: @escaping Sink
         ) throws(NetworkError) -> ContentDecoder? {
@@ -51,9 +51,9 @@
                 .map { $0.trimmingBlanks() }.filter { $0.lowercased() != "identity" && !$0.isEmpty }
             let codings = tokens.compactMap { ContentCoding(token: $0) }.filter { ContentCoding.available.contains($0) }
             guard codings.count == tokens.count else { return nil }
-            guard codings.count <= 5 else {
+            guard codings.count <= 2 else {
                 throw NetworkError(
-                    .undecodableContent, reason: "Content-Encoding: expected at most 5 codings, found \(codings.count)")
+                    .undecodableContent, reason: "Content-Encoding: expected at most 2 codings, found \(codings.count)")
             }
             // The last coding was applied last, so it is decoded first.
             var first: ContentDecoder?
@@ -119,7 +119,7 @@
                 isComplete = true
                 streams += 1
                 // Creating a decoder costs as much as decoding some kilobytes, and a stream may have no content.
-                guard streams <= 10_000 + outputTotal / 1_024 else {
+                guard streams <= 100 + received / 256 + outputTotal / 1_024 else {
                     throw failure("it consists of more than \(streams - 1) compressed streams with almost no content")
                 }
                 if let decoding = self.decoding { cdecoding_free(decoding) }
@@ -144,6 +144,12 @@
                 throw NetworkError(
                     .responseTooLarge,
                     reason: "the response decodes to more than decodedRatio times its bytes: \(limits.decodedRatio)")
+            }
+            // A compressed body can hardly be compressed again. Decoding it takes time even if it has no content.
+            guard next == nil || outputTotal <= 256 << 10 || outputTotal / 4 <= received else {
+                throw NetworkError(
+                    .responseTooLarge,
+                    reason: "between its two content codings, the response is more than 4 times as large as its bytes")
             }
         }
 
