@@ -49,6 +49,40 @@ struct CacheRevalidationTests {
         #expect(try await service.request(Get()) == "three", "a later validation is not prevented by the first one")
     }
 
+    @Test("A validator of more than 1 KiB is not sent back, because a server could refuse it for ever")
+    func longValidators() async throws {
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.cache = cache
+            $0.transport = stub
+        }
+        for (length, isSent) in [(1_022, true), (1_023, false), (90_000, false)] {
+            let tag = "\"\(String(repeating: "x", count: length))\""
+            let date = "Sun\(String(repeating: "x", count: length)), 06 Nov 1994 08:49:37 GMT"
+            stub.on(
+                nil, nil, .text("ok", headers: [.cacheControl: "no-cache", .eTag: tag, .lastModified: date]))
+            for _ in 0..<2 { _ = try await service.request(Get()) }
+            let headers = try #require(stub.requests.last?.headers)
+            #expect(headers.contains(.ifNoneMatch) == isSent)
+            #expect(!headers.contains(.ifModifiedSince))
+            cache.removeAll()
+        }
+    }
+
+    @Test("If a server finds a head with the condition of the cache too large, the request is sent without it")
+    func headTooLarge() async throws {
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.cache = cache
+            $0.transport = stub
+        }
+        stub.on(nil, nil) { request in
+            request.headers.contains(.ifNoneMatch)
+                ? StubResponse(HTTPStatus(431))
+                : .text("ok", headers: [.cacheControl: "no-cache", .eTag: "\"1\""])
+        }
+        for _ in 0..<2 { #expect(try await service.request(Get()) == "ok") }
+        #expect(stub.requests.map { $0.headers.contains(.ifNoneMatch) } == [false, true, false])
+    }
+
     @Test("The cookies of a background validation are stored")
     func cookies() async throws {
         let jar = CookieJar()

@@ -6,7 +6,7 @@ extension CachedResponse {
     /// the response has neither. If only the beginning of the content is stored, the request asks for the rest,
     /// provided that the response is read into memory.
     func makeConditional(_ request: inout HTTPRequest, _ delivery: BodyDelivery) -> Bool {
-        let tag = headers[.eTag].flatMap { EntityTag($0).isValid ? $0 : nil }
+        let tag = headers[.eTag].flatMap { EntityTag($0).isValid && $0.utf8.count <= EntityTag.largest ? $0 : nil }
         if let part {
             guard case .buffered = delivery, part.bytes.lowerBound == 0, let tag, !EntityTag(tag).isWeak,
                 request.method == .get, !request.headers.contains(.range)
@@ -16,7 +16,7 @@ extension CachedResponse {
             return true
         }
         let modified = headers[.lastModified].flatMap {
-            HTTPDate($0) == nil || !HTTPGrammar.isFieldValue($0) ? nil : $0
+            $0.utf8.count > EntityTag.largest || HTTPDate($0) == nil || !HTTPGrammar.isFieldValue($0) ? nil : $0
         }
         guard tag != nil || modified != nil else { return false }
         request.headers[.ifNoneMatch] = tag

@@ -81,9 +81,9 @@ struct CachingTransport: Transport {
         response.decideRefusal()  // whose body is in memory now
         guard !response.isRefusal else { return response }
         let result = cache.receive(response, of: exchange, stored, isValidating, requested: requested)
-        // If the server responds to a condition or a range that the cache has added, the caller cannot use this
-        // response. The request is then sent again without the condition and the range.
-        guard isValidating, let stored, [304, 206, 416].contains(result.status.code) else {
+        // If the server responds to a condition or a range that the cache has added, or finds the head too large, the
+        // caller cannot use this response. The request is then sent again without the condition and the range.
+        guard isValidating, let stored, [304, 206, 416, 431].contains(result.status.code) else {
             return try await result.collected(for: asked.delivery)
         }
         cache.remove(stored, of: asked.request)

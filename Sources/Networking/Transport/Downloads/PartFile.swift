@@ -126,12 +126,8 @@ struct ResumePoint: Codable, Hashable, Sendable {
     /// Whether the validator can be sent in `If-Range`. If the file of the description is damaged, the validator may be
     /// invalid, and each request would be refused.
     var isSendable: Bool {
-        (1...ResumePoint.longestValidator).contains(validator.utf8.count) && HTTPGrammar.isFieldValue(validator)
+        (1...EntityTag.largest).contains(validator.utf8.count) && HTTPGrammar.isFieldValue(validator)
     }
-
-    /// The length of the longest validator, in bytes. The rest may be requested from another server, which could refuse
-    /// a longer field again and again.
-    fileprivate static let longestValidator = 1_024
 
     /// Returns the position of the first byte to request. If the part is complete already, this is the position of its
     /// last byte, so that the server can confirm the content.
@@ -163,7 +159,7 @@ extension HTTPHeaders {
     fileprivate var strongValidator: String? {
         if let tag = self[.eTag] {
             let isTag = tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count > 1
-            return isTag && tag.utf8.count <= ResumePoint.longestValidator ? tag : nil
+            return isTag && tag.utf8.count <= EntityTag.largest ? tag : nil
         }
         guard let text = self[.lastModified], let changed = HTTPDate(text), let date, changed.date < date
         else { return nil }
