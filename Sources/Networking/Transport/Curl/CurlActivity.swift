@@ -11,7 +11,8 @@
         }
 
         private let timeouts: HTTPRequest.Timeouts
-        private let idle: UInt64
+        /// The idle timeout, in nanoseconds.
+        let idle: UInt64
         private let connect: UInt64
         private var start: UInt64 = 0
         /// The time of the last activity; nil while the exchange waits for a connection.

@@ -90,6 +90,9 @@
             return activity.status(at: now, isHeldBack: isHeldBack, uploaded: uploaded)
         }
 
+        /// The idle timeout, in nanoseconds.
+        var idleTimeout: UInt64 { activity.idle }
+
         /// Closes the request's body. Nothing more is read from it.
         func closeBody() {
             body.close()
@@ -219,7 +222,7 @@
             activity.note(at: loop.now)
             do throws(NetworkError) {
                 guard let head = try response.receive(line: headerLine) else { return headerLine.count }
-                if head.isExclusive { handle?.noteExclusiveConnection() }
+                if head.isExclusive { handle?.noteExclusiveConnection(head) }
                 transfer.receiveHead(head, timing: handle?.timing ?? .init(), stop: { [weak self] in self?.cancel() })
                 return headerLine.count
             } catch {

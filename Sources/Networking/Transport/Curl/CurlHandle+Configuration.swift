@@ -107,20 +107,22 @@
             set(CCURLOPT_PREREQDATA, me)
             clibcurl_easy_set_prereq(easy, Int32(CCURLOPT_PREREQFUNCTION)) { handle, address, _, port, localPort in
                 guard let me = CurlHandle.at(handle), let exchange = me.exchange,
-                    exchange.beginSending(on: me.logged(address, port, localPort))
+                    exchange.beginSending(on: me.path(address, port, localPort))
                 else { return Int32(CCURL_PREREQFUNC_ABORT) }
                 return Int32(CCURL_PREREQFUNC_OK)
             }
         }
 
-        /// Returns the connection that libcurl's log will describe; nil if the log is not read, or if the connection
+        /// Returns the connection on which the request will be sent; nil if it serves one request at a time, or if it
         /// has no ports (a Unix socket).
-        private func logged(
+        private func path(
             _ address: UnsafePointer<CChar>?, _ port: Int32, _ localPort: Int32
         ) -> CurlStreamLog.Connection? {
-            guard readsLog, localPort > 0, let address else { return nil }
-            return CurlStreamLog.Connection(
+            guard mayUseHTTP2, localPort > 0, let address else { return nil }
+            let path = CurlStreamLog.Connection(
                 localPort: localPort, remotePort: port, remoteAddress: String(cString: address))
+            noteSending(on: path)
+            return path
         }
 
         /// Turns on libcurl's log, which ``CurlStreamLog`` reads.

@@ -15,8 +15,8 @@
         @exclusivity(unchecked) var index = 0
         let sockets: CurlSockets
         let easy: UnsafeMutableRawPointer
-        /// The socket of the connection in use; -1 if there is no connection yet.
-        @exclusivity(unchecked) var socket: Int32 = -1
+        /// The connection in use.
+        @exclusivity(unchecked) private(set) var connection = CurlSockets.Use()
         private let share: CurlShare
         private let memory: CurlHandleMemory
         private let pool: CurlHandleMemory.Pool
@@ -107,7 +107,21 @@
             // Waiting for a connection that other requests use is useful only if HTTP/2 is possible.
             if mayUseHTTP2 { set(CCURLOPT_PIPEWAIT, 1) }
             if exchange.needsNewConnection { set(CCURLOPT_FRESH_CONNECT, 1) }
+            chooseGeneration(for: exchange.request)
             avoidFaults(for: exchange)
+        }
+
+        /// Excludes the connections that take no further requests.
+        private func chooseGeneration(for request: HTTPRequest) {
+            guard mayUseHTTP2 else { return }
+            if !request.isRepeatable { sockets.retireSilent(to: request.origin) }
+            let generation = sockets.generation(of: request.origin)
+            guard generation > 0 else { return }
+            // libcurl compares these options before it reuses a connection. They have a meaning on Windows only.
+            var options = generation & 1 != 0 ? CCURLSSLOPT_NO_REVOKE : 0
+            if generation & 2 != 0 { options |= CCURLSSLOPT_REVOKE_BEST_EFFORT }
+            if generation & 4 != 0 { options |= CCURLSSLOPT_AUTO_CLIENT_CERT }
+            set(CCURLOPT_SSL_OPTIONS, options)
         }
 
         /// Sets the options that avoid the faults of the libcurl version in use. See ``CurlFault``.
@@ -147,31 +161,48 @@
 
         /// Records that the exchange is paused. While it is paused, libcurl waits for no events on its socket.
         func notePause() {
-            guard socket < 0, !isPausedOnUnknownSocket else { return }
+            guard connection.socket < 0, !isPausedOnUnknownSocket else { return }
             isPausedOnUnknownSocket = true
             sockets.pausesOnUnknownSockets += 1
         }
 
         /// Records that the handle was removed from the loop.
         func noteEnd() {
-            sockets.noteEnd(of: ObjectIdentifier(self), on: socket)
+            sockets.leave(connection)
             if isPausedOnUnknownSocket { sockets.pausesOnUnknownSockets -= 1 }
             isPausedOnUnknownSocket = false
         }
 
         /// The time at which bytes last arrived on the connection in use; nil if they may belong to another request.
         var lastArrival: UInt64? {
-            mayUseHTTP2 ? nil : sockets.lastArrival(for: ObjectIdentifier(self), on: socket)
+            mayUseHTTP2 ? nil : sockets.lastArrival(on: connection)
+        }
+
+        /// Records that the handle uses the connection of a socket.
+        func use(_ socket: Int32) {
+            guard let use = sockets.join(socket, for: exchange?.request.origin, instead: connection) else { return }
+            connection = use
+        }
+
+        /// Records that the request is about to be sent on a connection.
+        func noteSending(on path: CurlStreamLog.Connection) {
+            if let socket = sockets.find(path, opened: connection) { use(socket) }
+            sockets.checkLifetime(of: connection)
+        }
+
+        /// Records that the exchange has ended because of a time without any bytes.
+        func giveUpConnection(silentFor time: UInt64) {
+            sockets.giveUp(connection, silentFor: time, isKept: isOnKeptConnection)
         }
 
         /// Whether libcurl's log is turned on for ``CurlStreamLog``.
         var readsLog: Bool { mayUseHTTP2 && library.has(.logsRefusedStreams) }
 
-        private var mayUseHTTP2: Bool { isSecure ? httpVersions != .http1 : httpVersions == .http2 }
+        var mayUseHTTP2: Bool { isSecure ? httpVersions != .http1 : httpVersions == .http2 }
 
-        /// Records that the connection in use serves one request at a time.
-        func noteExclusiveConnection() {
-            sockets.noteExclusive(socket)
+        /// Records that the connection in use serves one request at a time, and how long the server keeps it.
+        func noteExclusiveConnection(_ head: ResponseHead) {
+            sockets.noteExclusive(connection, keptFor: head.keepAlive)
         }
 
         /// Returns whether libcurl has given up because the server refused the stream repeatedly. libcurl has no error

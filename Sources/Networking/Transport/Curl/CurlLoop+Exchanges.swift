@@ -8,7 +8,10 @@
             case .start(let exchange):
                 begin(exchange)
             case .cancel(let exchange):
-                if let handle = exchange.handle { end(handle, .failure(NetworkError(.cancelled))) }
+                guard let handle = exchange.handle else { return }
+                // Its caller may have waited for as long as its deadline allowed.
+                if !exchange.hasReceived { handle.giveUpConnection(silentFor: 1_000_000_000) }
+                end(handle, .failure(NetworkError(.cancelled)))
             case .resume(let exchange, let direction):
                 exchange.resume(direction)
                 timer = 0  // see CurlFault.lostResumes
@@ -98,7 +101,9 @@
                 guard let exchange = handle.exchange else { continue }
                 switch exchange.timeoutStatus(at: now) {
                 case .check(let time): nextTimeoutCheck = min(nextTimeoutCheck, time)
-                case .passed(let error): end(handle, .failure(error))
+                case .passed(let error):
+                    if error.kind == .idleTimedOut { handle.giveUpConnection(silentFor: exchange.idleTimeout) }
+                    end(handle, .failure(error))
                 }
             }
         }

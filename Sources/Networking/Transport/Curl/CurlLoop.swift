@@ -35,7 +35,10 @@
         @exclusivity(unchecked) var timer: UInt64?
         @exclusivity(unchecked) var nextTimeoutCheck = UInt64.max
         /// The time at which the current iteration of the loop began, in nanoseconds.
-        @exclusivity(unchecked) var now: UInt64 = 0
+        var now: UInt64 {
+            get { sockets.now }
+            set { sockets.now = newValue }
+        }
 
         /// - Throws: ``NetworkError`` if the system has no file descriptor or memory left, or if libcurl does not
         ///   support the configuration.
@@ -44,7 +47,7 @@
             self.library = library
             share = try CurlShare()
             addresses = CurlHeaderLines(configuration.resolveLines)
-            sockets = try CurlSockets()
+            sockets = try CurlSockets(configuration.limits)
             guard let multi = clibcurl_multi_init() else {
                 throw NetworkError(.unknown, reason: "the engine cannot be started")
             }
@@ -108,7 +111,8 @@
                 let isClosed = inbox.take(&commands)
                 // Events on sockets are handled before new requests start, so that no request uses an idle connection
                 // that has received unexpected data.
-                sockets.handleReady(at: now) { [multi] in clibcurl_multi_socket_action(multi, $0.socket, $0.events) }
+                sockets.handleReady { [multi] in clibcurl_multi_socket_action(multi, $0.socket, $0.events) }
+                sockets.closeExpired()
                 for command in commands { follow(command) }
                 commands.removeAll(keepingCapacity: true)  // releases the exchanges before the loop waits
                 guard !isClosed else { break }
@@ -136,7 +140,7 @@
                 outcomes.endTurn(isQuiet: sockets.isQuiet)
                 guard sockets.isQuiet else { return }
             }
-            let due = min(timer ?? .max, nextTimeoutCheck)
+            let due = min(timer ?? .max, nextTimeoutCheck, sockets.pool.nextExpiry)
             if !inbox.fallAsleep() {
                 sockets.wait(milliseconds: 0)
             } else if due == .max {
@@ -162,9 +166,9 @@
             clibcurl_multi_set_pointer(multi, Int32(CCURLMOPT_SOCKETDATA), me)
             clibcurl_multi_set_socket(multi, Int32(CCURLMOPT_SOCKETFUNCTION)) { easy, socket, what, loop, _ in
                 let handle = easy.flatMap { CurlHandle.of($0) }
-                CurlLoop.of(loop)?.sockets.want(what, on: socket, by: handle.map(ObjectIdentifier.init))
+                CurlLoop.of(loop)?.sockets.want(what, on: socket)
                 if what != CCURL_POLL_REMOVE {
-                    handle?.socket = socket
+                    handle?.use(socket)
                     handle?.exchange?.noteConnection()
                 }
                 return 0

@@ -10,16 +10,31 @@
     ///
     /// Exclusivity is not checked at run time, because only one thread uses the object, and accesses do not overlap.
     final class CurlSockets {
-        private struct Entry {
+        struct Entry {
             /// Whether ``openSocket(family:type:protocol:)`` opened the socket.
             var isOurs = false
+            /// The number of the connection, which no other connection of the loop has.
+            var number = 0
+            /// The origin of the connection's requests.
+            var origin: HTTPOrigin?
             /// Whether its connection serves one request at a time (HTTP/1.1).
             var isExclusive = false
-            /// The last handle that waited for events. The value remains until that handle ends, because a paused
-            /// handle waits for no events.
-            var user: ObjectIdentifier?
-            /// The time at which bytes last arrived, in nanoseconds of the loop's clock.
+            /// The number of handles that use the connection. A paused handle uses it, but waits for no events.
+            var users = 0
+            /// Whether no further requests may use the connection.
+            var isRetired = false
+            /// The time at which the socket was opened. All times are in nanoseconds of the loop's clock.
+            var opened: UInt64 = 0
+            /// The time at which bytes last arrived.
             var lastArrival: UInt64 = 0
+            /// The time at which the first request began that has been waiting since bytes last arrived.
+            var asked: UInt64 = 0
+            /// The ports and addresses of a connection that may serve several requests at a time (HTTP/2).
+            var path: CurlStreamLog.Connection?
+            /// The time at which an idle connection is closed.
+            var expiry = UInt64.max
+            /// How long the server keeps an idle connection.
+            var serverAge: UInt64?
             /// The events that libcurl waits for.
             var wanted: Int32 = 0
             /// The events that are registered with the kernel.
@@ -28,7 +43,11 @@
 
         private let epoll: Int32
         private let alarm: Int32
-        @exclusivity(unchecked) private var entries: [Entry] = []
+        /// The time at which the current iteration of the loop began.
+        @exclusivity(unchecked) var now: UInt64 = 0
+        @exclusivity(unchecked) var entries: [Entry] = []
+        @exclusivity(unchecked) private var opened = 0
+        @exclusivity(unchecked) var pool: CurlPool
         @exclusivity(unchecked) private var ready = [clibcurl_event](repeating: clibcurl_event(), count: 256)
         @exclusivity(unchecked) private var readyCount = 0
         /// The number of exchanges that were paused before libcurl waited for their socket. While this number is not 0,
@@ -36,7 +55,8 @@
         @exclusivity(unchecked) var pausesOnUnknownSockets = 0
 
         /// - Throws: ``NetworkError`` if the system has no descriptor left.
-        init() throws {
+        init(_ limits: CurlTransport.Configuration.Limits) throws {
+            pool = CurlPool(limits)
             epoll = clibcurl_epoll_create()
             alarm = clibcurl_alarm_create(epoll)
             guard epoll >= 0, alarm >= 0 else {
@@ -67,13 +87,13 @@
         var isQuiet: Bool { readyCount == 0 }
 
         /// Passes the events of the last wait to a closure, and ends idle HTTP/1.1 connections that have an event.
-        func handleReady(at now: UInt64, _ handle: (clibcurl_event) -> Void) {
+        func handleReady(_ handle: (clibcurl_event) -> Void) {
             for event in ready[..<readyCount] where event.socket != alarm {
                 let entry = entries[Int(event.socket)]
                 if entry.wanted != 0 {
                     if event.events & Int32(CCURL_CSELECT_IN) != 0 { update(event.socket) { $0.lastArrival = now } }
                     handle(event)
-                } else if entry.isExclusive, entry.user == nil, pausesOnUnknownSockets == 0 {
+                } else if entry.isExclusive, isIdle(event.socket) {
                     endIdle(event.socket)
                 } else {
                     forget(event.socket)
@@ -85,53 +105,43 @@
         /// Ends an idle HTTP/1.1 connection that has an event: the server closed it, or sent a response that
         /// belongs to no request. libcurl would take that response for the response to the next request. (On an idle
         /// HTTP/2 connection, frames may arrive; libcurl reads them with the next request.)
-        private func endIdle(_ socket: Int32) {
+        func endIdle(_ socket: Int32) {
             guard clibcurl_socket_end(socket) == 0 else { return forget(socket) }
             update(socket) { $0.registered = 0 }  // the old socket is closed, and so no longer registered
         }
 
-        /// Records that the connection of a socket serves one request at a time.
-        func noteExclusive(_ socket: Int32) {
-            guard socket >= 0 else { return }
-            update(socket) { if $0.isOurs { $0.isExclusive = true } }
-        }
-
-        /// Returns the time at which bytes last arrived on the connection of a handle. Returns nil if another handle
-        /// uses the connection, or if no bytes have arrived. The callbacks of libcurl do not show this time, because
-        /// libcurl does not report an incomplete header line.
-        func lastArrival(for user: ObjectIdentifier, on socket: Int32) -> UInt64? {
-            guard socket >= 0, case let entry = entries[Int(socket)], entry.user == user, entry.lastArrival > 0 else {
-                return nil
+        /// Records that a connection serves one request at a time, and how long the server keeps it when it is idle.
+        func noteExclusive(_ use: Use, keptFor time: Duration?) {
+            guard use.socket >= 0 else { return }
+            update(use.socket) {
+                guard $0.number == use.number else { return }
+                $0.isExclusive = true
+                $0.serverAge = time.map { UInt64(max($0.nanoseconds, 0)) }
             }
-            return entry.lastArrival
-        }
-
-        /// Records that a handle no longer uses the connection of a socket. Another handle may use it already.
-        func noteEnd(of user: ObjectIdentifier, on socket: Int32) {
-            guard socket >= 0, entries[Int(socket)].user == user else { return }
-            update(socket) { $0.user = nil }
         }
 
         /// Opens a socket.
         func openSocket(family: Int32, type: Int32, protocol number: Int32) -> Int32 {
             let opened = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), number)
-            if opened >= 0 { update(opened) { $0 = Entry(isOurs: true) } }
+            guard opened >= 0 else { return opened }
+            self.opened += 1
+            update(opened) { $0 = Entry(isOurs: true, number: self.opened, opened: now) }
             return opened
         }
 
         /// Closes a socket that ``openSocket(family:type:protocol:)`` opened.
         func closeSocket(_ socket: Int32) -> Int32 {
-            update(socket) { $0 = Entry() }
+            update(socket) {
+                if let path = $0.path { pool.forget(path, socket) }
+                $0 = Entry()
+            }
             return close(socket)
         }
 
         /// Sets the events that libcurl waits for on a socket.
-        func want(_ what: Int32, on socket: Int32, by user: ObjectIdentifier?) {
+        func want(_ what: Int32, on socket: Int32) {
             let wanted = what & Int32(CCURL_POLL_INOUT)
-            update(socket) {
-                $0.wanted = wanted
-                if wanted != 0 { $0.user = user }
-            }
+            update(socket) { $0.wanted = wanted }
             let entry = entries[Int(socket)]
             if wanted == 0 {
                 if !entry.isOurs { forget(socket) }
@@ -147,7 +157,7 @@
             update(socket) { $0.registered = 0 }
         }
 
-        private func update(_ socket: Int32, _ change: (inout Entry) -> Void) {
+        func update(_ socket: Int32, _ change: (inout Entry) -> Void) {
             let index = Int(socket)
             if index >= entries.count {
                 entries += Array(repeating: Entry(), count: max(64, index + 1 - entries.count))

@@ -89,6 +89,17 @@
                 /// The largest number of idle connections that stay open. Each thread may keep one idle connection,
                 /// even if the limit is smaller. Default: 256.
                 public var idleConnections: Int
+                /// How long an idle connection stays open. Default: 55 seconds, because many load balancers close it
+                /// after 60. A server can ask for a shorter time by `Keep-Alive: timeout=5`: the transport then closes
+                /// the connection one second, or half of that time, before the server would.
+                public var idleAge: Duration
+                /// How long a connection takes requests. A request after that opens a new connection, and looks up the
+                /// name of the host again. Default: no limit.
+                public var lifetime: Duration?
+                /// How long an HTTP/2 connection may have been silent when a request that must not be repeated, such as
+                /// a POST, uses it. Otherwise such a request opens a new connection, because a router may have
+                /// forgotten the old one. Default: 30 seconds.
+                public var silence: Duration
                 /// The number of received bytes of a streamed body that the transport buffers for a slow reader. If the
                 /// buffer contains more, the transport stops receiving until the reader has read some bytes. Default:
                 /// 256 KiB.
@@ -110,12 +121,16 @@
                 /// Creates a set of limits.
                 public init(
                     connectionsPerHost: Int? = nil, connections: Int? = nil, idleConnections: Int = 256,
+                    idleAge: Duration = .seconds(55), lifetime: Duration? = nil, silence: Duration = .seconds(30),
                     bufferedBytes: Int = 256 << 10, headBytes: Int = 256 << 10, decodedBytes: Int = 256 << 20,
                     decodedRatio: Int = 200
                 ) {
                     self.connectionsPerHost = connectionsPerHost
                     self.connections = connections
                     self.idleConnections = idleConnections
+                    self.idleAge = idleAge
+                    self.lifetime = lifetime
+                    self.silence = silence
                     self.bufferedBytes = bufferedBytes
                     self.headBytes = headBytes
                     self.decodedBytes = decodedBytes
@@ -159,6 +174,11 @@
             ]
             for (name, count) in counts {
                 try NetworkError.require(count > 0, "\(name): expected more than 0, found \(count)")
+            }
+            for (name, time) in [
+                ("idleAge", limits.idleAge), ("lifetime", limits.lifetime ?? .seconds(1)), ("silence", limits.silence),
+            ] {
+                try NetworkError.require(time > .zero, "limits.\(name): expected more than zero, found \(time)")
             }
             try NetworkError.require(threads <= 256, "threads: expected at most 256, found \(threads)")
             let idle = limits.idleConnections

@@ -8,6 +8,21 @@ package struct ResponseHead: Sendable {
     /// Whether the connection of the response serves one request at a time (HTTP/1.x).
     var isExclusive: Bool { version?.hasPrefix("1.") ?? false }
 
+    /// How long the client should keep an idle connection, according to `Keep-Alive: timeout=5`: one second, or half of
+    /// the time, less than the server keeps it. A request that crosses the end of a connection would be lost. Nil if
+    /// the head does not contain this parameter.
+    var keepAlive: Duration? {
+        guard let text = headers["Keep-Alive"] else { return nil }
+        let times = text.utf8.split(separator: UInt8(ascii: ",")).compactMap { part -> Int? in
+            let parameter = Substring(part).trimmingBlanks().lowercased()
+            return parameter.hasPrefix("timeout=") ? HTTPGrammar.number(parameter.dropFirst(8)) : nil
+        }
+        return times.min().map { seconds in
+            let seconds = min(seconds, 86_400)
+            return .milliseconds(max(1_000 * seconds - 1_000, 500 * seconds))
+        }
+    }
+
     /// Returns the number of bytes of the body as transferred, before it is decoded (RFC 9112 section 6.3). Returns nil
     /// if the head does not contain this number, or if the response has no body.
     ///

@@ -1,0 +1,151 @@
+#if os(Linux)
+    /// What a loop remembers of its connections, besides their sockets: see ``CurlSockets``.
+    struct CurlPool {
+        fileprivate let idleAge: UInt64
+        fileprivate let lifetime: UInt64?
+        fileprivate let silence: UInt64
+        /// The earliest time at which an idle connection is closed.
+        fileprivate(set) var nextExpiry = UInt64.max
+        /// The sockets of the connections that may serve several requests at a time.
+        fileprivate var sockets: [CurlStreamLog.Connection: Int32] = [:]
+        /// The generations of the connections of origins that have had a retired connection.
+        fileprivate var generations: [HTTPOrigin: Int] = [:]
+
+        init(_ limits: CurlTransport.Configuration.Limits) {
+            idleAge = UInt64(max(limits.idleAge.nanoseconds, 1))
+            lifetime = limits.lifetime.map { UInt64(max($0.nanoseconds, 1)) }
+            silence = UInt64(max(limits.silence.nanoseconds, 1))
+        }
+
+        mutating func forget(_ path: CurlStreamLog.Connection, _ socket: Int32) {
+            if sockets[path] == socket { sockets[path] = nil }
+        }
+    }
+
+    /// Which connections take further requests, and when idle connections are closed.
+    ///
+    /// libcurl chooses a connection for each request, and cannot be told to avoid one of them. So an idle connection
+    /// that shall not be used again is closed. One that other requests use over HTTP/2 is retired: the requests that
+    /// follow belong to the next generation, and libcurl uses no connection of another generation for them.
+    extension CurlSockets {
+        /// A connection that a handle uses.
+        struct Use {
+            var socket: Int32 = -1
+            /// The number of the connection, because another connection may get the same socket.
+            var number = 0
+        }
+
+        /// Returns the use of a connection; nil if the handle uses it already, or if libcurl opened the socket for
+        /// something else.
+        func join(_ socket: Int32, for origin: HTTPOrigin?, instead old: Use) -> Use? {
+            guard case let entry = entries[Int(socket)], entry.isOurs, entry.number != old.number else { return nil }
+            leave(old)
+            update(socket) {
+                $0.users += 1
+                $0.origin = $0.origin ?? origin
+                $0.expiry = .max
+                if $0.asked <= $0.lastArrival { $0.asked = now }
+            }
+            return Use(socket: socket, number: entry.number)
+        }
+
+        /// Records that a handle no longer uses a connection. Another handle may use it already.
+        func leave(_ use: Use) {
+            guard let entry = entry(of: use) else { return }
+            update(use.socket) { $0.users -= 1 }
+            guard entry.users == 1 else { return }
+            let end = pool.lifetime.map { entry.opened &+ $0 } ?? .max
+            let expiry = entry.isRetired ? now : min(now &+ min(entry.serverAge ?? .max, pool.idleAge), end)
+            update(use.socket) { $0.expiry = expiry }
+            pool.nextExpiry = min(pool.nextExpiry, expiry)
+        }
+
+        /// Closes the idle connections whose time is over.
+        func closeExpired() {
+            guard now >= pool.nextExpiry else { return }
+            pool.nextExpiry = .max
+            for index in entries.indices where entries[index].expiry < .max && isIdle(Int32(index)) {
+                guard entries[index].expiry > now else {
+                    endIdle(Int32(index))
+                    continue
+                }
+                pool.nextExpiry = min(pool.nextExpiry, entries[index].expiry)
+            }
+        }
+
+        /// Whether no request uses the connection of a socket.
+        func isIdle(_ socket: Int32) -> Bool {
+            let entry = entries[Int(socket)]
+            return entry.isOurs && entry.users == 0 && entry.wanted == 0 && pausesOnUnknownSockets == 0
+        }
+
+        private func entry(of use: Use) -> Entry? {
+            guard use.socket >= 0, entries[Int(use.socket)].number == use.number else { return nil }
+            return entries[Int(use.socket)]
+        }
+
+        /// Returns the time at which bytes last arrived on a connection. Returns nil if other handles use it, too, or
+        /// if no bytes have arrived. The callbacks of libcurl do not show this time, because libcurl does not report an
+        /// incomplete header line.
+        func lastArrival(on use: Use) -> UInt64? {
+            guard let entry = entry(of: use), entry.users == 1, entry.lastArrival > 0 else { return nil }
+            return entry.lastArrival
+        }
+    }
+
+    /// Connections that have been silent.
+    extension CurlSockets {
+        /// Retires a connection if no bytes have arrived on it for a time, although a request waits: a router may have
+        /// forgotten the connection. Other connections of the origin that are idle have probably met the same fate, so
+        /// they are closed, unless the connection was a new one.
+        func giveUp(_ use: Use, silentFor time: UInt64, isKept: Bool) {
+            guard let entry = entry(of: use), now &- max(entry.lastArrival, entry.asked) >= time else { return }
+            retire(use.socket)
+            guard isKept, let origin = entry.origin else { return }
+            for index in entries.indices where isIdle(Int32(index)) && entries[index].origin == origin {
+                endIdle(Int32(index))
+            }
+        }
+
+        /// Prepares for a request that must not be repeated: it uses no HTTP/2 connection that has been silent for long.
+        func retireSilent(to origin: HTTPOrigin?) {
+            for socket in pool.sockets.values {
+                let entry = entries[Int(socket)]
+                guard entry.origin == origin, !entry.isExclusive, !entry.isRetired else { continue }
+                if now &- entry.lastArrival > pool.silence { retire(socket) }
+            }
+        }
+
+        /// Lets no further request use a connection.
+        private func retire(_ socket: Int32) {
+            guard !isIdle(socket) else { return endIdle(socket) }
+            let entry = entries[Int(socket)]
+            update(socket) { $0.isRetired = true }
+            guard !entry.isExclusive, !entry.isRetired, let origin = entry.origin else { return }
+            if pool.generations.count > 1_000 { pool.generations = [:] }
+            pool.generations[origin, default: 0] += 1
+        }
+
+        /// The number of the generation of connections that a request to an origin may use.
+        func generation(of origin: HTTPOrigin?) -> Int {
+            guard !pool.generations.isEmpty, let origin else { return 0 }
+            return pool.generations[origin] ?? 0
+        }
+
+        /// Records which connection a request is about to be sent on, if it may serve several requests at a time:
+        /// libcurl does not tell the socket of a connection that other requests use already.
+        func find(_ path: CurlStreamLog.Connection, opened use: Use) -> Int32? {
+            if let socket = pool.sockets[path], entries[Int(socket)].path == path { return socket }
+            guard entry(of: use) != nil else { return nil }
+            update(use.socket) { $0.path = path }
+            pool.sockets[path] = use.socket
+            return use.socket
+        }
+
+        /// Retires a connection whose life is over although it is never idle.
+        func checkLifetime(of use: Use) {
+            guard let lifetime = pool.lifetime, let entry = entry(of: use), !entry.isRetired else { return }
+            if now &- entry.opened >= lifetime { retire(use.socket) }
+        }
+    }
+#endif
