@@ -65,7 +65,7 @@ struct AdHocEndpointTests {
                 continuation.resume(returning: $0)
             }
         }
-        #expect("\(error)" == "path: \"http://[\" is not a URL with a scheme (AdHocEndpoint, GET /)")
+        #expect("\(error)" == "path: \"http://[\" is not a URL with a scheme and a host (AdHocEndpoint, GET /)")
         #expect(stub.requests.count == 2)
     }
 

@@ -52,12 +52,14 @@ public struct AdHocEndpoint: Endpoint {
         baseURL = url
     }
 
-    /// Creates a call to a URL in text. If the text is not a URL with a scheme, the call fails when it is made.
+    /// Creates a call to a URL in text. If the text is not a URL with a scheme and a host, the call fails when it is
+    /// made.
     init(_ method: HTTPMethod = .get, url: String) {
-        if let address = URL(string: url), address.scheme != nil {
+        if let address = URL(reference: url), address.host?.isEmpty == false {
             self.init(method, url: address)
         } else {
-            self.init(method, EndpointPath(fault: "\"\(URL.withoutSecrets(url))\" is not a URL with a scheme"))
+            self.init(
+                method, EndpointPath(fault: "\"\(URL.withoutSecrets(url))\" is not a URL with a scheme and a host"))
         }
     }
 

@@ -65,6 +65,8 @@ public struct EndpointPath: Hashable, Sendable {
         return String(path[start..<end])
     }
 
+    var endsWithSlash: Bool { text.utf8.last == EndpointPath.slash }
+
     /// Whether the path begins with all segments of a prefix, and these segments are literal text.
     func begins(with prefix: String) -> Bool {
         let written = text.utf8.prefix(interpolations.first?.lowerBound ?? .max)

@@ -109,7 +109,7 @@ struct EndpointRequest {
         let address = server.address
         // If the endpoint has a complete base URL and no path of its own, the path of that URL is used unchanged.
         let isComplete = server.isOwn && ownPath == ""
-        let base = isComplete ? address.wholePath : address.path
+        let base = isComplete ? "" : address.path
         let (prefix, path) = isComplete ? ("", "") : try prefixed(ownPath)
         let shared = server.isForeign ? URLQuery() : environment.value.query
         var items = shared.isEmpty ? endpoint.query : shared + endpoint.query
@@ -118,20 +118,31 @@ struct EndpointRequest {
         let query = items.isEmpty ? "" : items.percentEncoded
 
         var text = address.authority
+        if isComplete { text += address.wholePath }
         text.reserveCapacity(
             text.utf8.count + base.utf8.count + prefix.utf8.count + path.utf8.count + address.query.utf8.count
                 + query.utf8.count + 5)
         text.append(base, after: "/")
         text.append(prefix, after: "/")
         text.append(path, after: "/")
+        if !isComplete, path.isEmpty, keepsSlash(ownPath, address, prefix) { text += "/" }
         text.append(address.query, after: "?")
         text.append(query, after: address.query.isEmpty ? "?" : "&")
+        if isComplete, query.isEmpty, address.hasEmptyQuery { text += "?" }
         guard let url = URL(string: text) else {
-            let whole = [base, prefix, path].filter { !$0.isEmpty }.joined(separator: "/")
+            let whole = [isComplete ? address.wholePath : base, prefix, path].filter { !$0.isEmpty }.joined(
+                separator: "/")
             throw NetworkError(
                 .invalidRequest, reason: "URL: the base URL and the path \"\(whole)\" do not form a valid URL")
         }
         return url
+    }
+
+    /// Whether the URL of an endpoint without a path ends with a slash: the path is a slash, or the last part before it
+    /// ends with one (RFC 3986 section 5.2.2). The root needs none.
+    private func keepsSlash(_ path: EndpointPath, _ address: ServerAddress, _ prefix: String) -> Bool {
+        guard path == "" else { return !prefix.isEmpty || !address.path.isEmpty }
+        return prefix.isEmpty ? address.endsWithSlash : environment.value.pathPrefix.endsWithSlash
     }
 
     /// Returns the encoded path, and the prefix that is inserted before it. The prefix is empty if the literal text of

@@ -57,10 +57,12 @@ final class ServerAddress: Sendable {
     let origin: HTTPOrigin?
     /// The path, without slashes at its ends.
     let path: String
-    /// The path as it is in the URL, without slashes at its start.
+    /// The path as it is in the URL.
     let wholePath: String
     /// The query, without its question mark; empty if there is none.
     let query: String
+    /// Whether the URL ends with a question mark.
+    let hasEmptyQuery: Bool
 
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` if the URL is not a valid base URL.
     init(_ url: URL) throws {
@@ -83,24 +85,32 @@ final class ServerAddress: Sendable {
         authority = "\(scheme)://\(user ?? "")\(parts.host)\(port)"
         origin = HTTPOrigin(url)
         path = url.trimmedPath
-        wholePath = String(url.path(percentEncoded: true).drop { $0 == "/" })
-        query = url.query(percentEncoded: true) ?? ""
+        wholePath = url.path(percentEncoded: true)
+        let query = url.query(percentEncoded: true)
+        self.query = query ?? ""
+        hasEmptyQuery = query?.isEmpty ?? false
     }
 
-    private init(authority: String, origin: HTTPOrigin?, path: String, query: String) {
+    private init(authority: String, origin: HTTPOrigin?, path: String, wholePath: String, query: String) {
         self.authority = authority
         self.origin = origin
         self.path = path
-        wholePath = path
+        self.wholePath = wholePath
         self.query = query
+        hasEmptyQuery = false
     }
+
+    /// Whether the path ends with a slash, and is not the root.
+    var endsWithSlash: Bool { !path.isEmpty && wholePath.utf8.last == UInt8(ascii: "/") }
 
     /// Returns the address with the path and query of a relative URL appended.
     func appending(_ relative: URL) throws -> ServerAddress {
         try relative.checkSegments()
+        let more = relative.path(percentEncoded: true)
         return ServerAddress(
             authority: authority, origin: origin,
             path: [path, relative.trimmedPath].filter { !$0.isEmpty }.joined(separator: "/"),
+            wholePath: more.isEmpty ? wholePath : more,
             query: [query, relative.query(percentEncoded: true) ?? ""].filter { !$0.isEmpty }.joined(separator: "&"))
     }
 }

@@ -83,9 +83,7 @@ extension HTTPResponse {
         }
         guard let target = link?.target else { return nil }
         guard !target.isEmpty else { return request.url }
-        return URL(string: target, relativeTo: request.url).flatMap {
-            request.withoutForeignUser($0.absoluteURL.standardized)
-        }
+        return URL(reference: target, relativeTo: request.url).flatMap(request.withoutForeignUser)
     }
 }
 

@@ -42,10 +42,10 @@ struct CachingTransport: Transport {
         cache.removeResponses(from: request.url)
         for field in [HTTPHeader.Name.location, "Content-Location"] {
             // A URL of another origin could belong to another server operator.
-            guard let url = response.headers[field].flatMap({ URL(string: $0, relativeTo: request.url) }),
+            guard let url = response.headers[field].flatMap({ URL(reference: $0, relativeTo: request.url) }),
                 HTTPOrigin(url) == request.origin
             else { continue }
-            cache.removeResponses(from: url.absoluteURL)
+            cache.removeResponses(from: url)
         }
         return response
     }

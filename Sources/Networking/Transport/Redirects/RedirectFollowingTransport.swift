@@ -144,7 +144,7 @@ enum Redirect {
         guard location.utf8.count <= longestTarget else {
             throw refusal("its Location has more than \(longestTarget) bytes", response)
         }
-        guard let target = URL(string: location, relativeTo: response.request.url)?.absoluteURL,
+        guard let target = URL(reference: location, relativeTo: response.request.url),
             let scheme = target.scheme?.lowercased()
         else { throw refusal("its Location is not a URL", response) }
         guard scheme == "http" || scheme == "https" else {
