@@ -23,6 +23,7 @@
                 case .headLimits: try await headLimits()
                 case .waitsWithoutTimeout: try await waitEnds()
                 case .lostResumes: try await resumes()
+                case .oldTrust: try await Loopback.TLSTests().rotatedTrust()
                 case .repeatsAfterResponses: try await repeatsAfter417()
                 case .repeatsRequests: try await notRepeated(with: .repeatsRequests)
                 case .lossyHTTP2: try await noHTTP2()

@@ -52,6 +52,34 @@
                 }
             }
 
+            @Test(
+                "New connections use a file of authorities that was replaced: the new one is trusted, the old one is not"
+            )
+            func rotatedTrust() async throws {
+                let (old, new) = (try CertificateAuthority(), try CertificateAuthority())
+                for authority in [old, new] { try authority.issue("server", for: "IP:127.0.0.1") }
+                let oldServer = try TLSServer(old, certificate: "server")
+                let newServer = try TLSServer(new, certificate: "server")
+                let file = try old.folder.file("live.pem")
+                try Data(contentsOf: old.certificate).write(to: file)
+                let trust = TLSConfiguration(trust: .file(file))
+                let transport = try CurlTransport(CurlTransport.Configuration(threads: 1, tls: trust))
+                for _ in 0..<2 { #expect(try await answer(oldServer.url, on: transport).get().status == .ok) }
+                guard case .failure(let error) = try await answer(newServer.url, on: transport) else {
+                    Issue.record("the new authority is trusted before it is in the file")
+                    return
+                }
+                #expect(error.kind == .tlsUntrusted)
+                try Data(contentsOf: new.certificate).write(to: file)
+                try await Task.sleep(for: .milliseconds(1_200))
+                #expect(try await answer(newServer.url, on: transport).get().status == .ok)
+                guard case .failure(let error) = try await answer(oldServer.url, on: transport) else {
+                    Issue.record("the old authority is still trusted")
+                    return
+                }
+                #expect(error.kind == .tlsUntrusted)
+            }
+
             @Test("A TLS session is resumed on the next connection")
             func resumed() async throws {
                 let authority = try CertificateAuthority()

@@ -70,7 +70,30 @@ struct FieldValueTests {
         #expect(delay(HTTPDate(now + 90).description) == .seconds(90))
         #expect(delay(HTTPDate(now - 90).description) == .zero)
         #expect(delay("99999999999999999999999") == .seconds(31_536_000))
-        #expect(delay("-1") == nil && delay("1.5") == nil && delay("") == nil && delay("soon") == nil)
+        for text in ["-1", "", "soon", "1s", "\"1\"", "+1", "1.", ".5", "1.5.1", "1,", "1, x", "1 2"] {
+            #expect(delay(text) == nil, "\(text)")
+        }
+    }
+
+    @Test("A fraction in Retry-After or RateLimit is rounded up; of several values, the longest counts")
+    func retryAfterFraction() {
+        func delay(_ headers: HTTPHeaders) -> Duration? { headers.retryDelay(from: now) }
+        let texts = [("1.5", 2), ("2.0", 2), ("299.997", 300), ("0.000", 0), ("0001", 1), ("1, 1", 1), ("1,3.1,2", 4)]
+        for (text, seconds) in texts { #expect(delay([.retryAfter: text]) == .seconds(seconds), "\(text)") }
+        var headers: HTTPHeaders = [.retryAfter: "3"]
+        headers.append(HTTPHeader(.retryAfter, "7"))
+        headers.append(HTTPHeader(.retryAfter, "x"))
+        #expect(delay(headers) == .seconds(7))
+        #expect(HTTPHeaders.RateLimit(limit: "a;r=0;t=1.5", policy: nil)?.reset == .seconds(2))
+    }
+
+    @Test("The delay until a date in Retry-After is counted from the Date of the response")
+    func retryAfterDate() {
+        let server = now - 3_600
+        let headers: HTTPHeaders = [
+            .retryAfter: HTTPDate(server + 90).description, .date: HTTPDate(server).description,
+        ]
+        #expect(headers.retryDelay(from: now) == .seconds(90))
     }
 
     @Test("Several challenges in one field are parsed, with quoted strings and token68")

@@ -56,7 +56,7 @@ extension HTTPHeaders {
                 let number = Int(text).map { Swift.max($0, 0) }
                 switch parameter {
                 case "r", "remaining": remaining = number
-                case "t", "reset": reset = number
+                case "t", "reset": reset = number ?? HTTPGrammar.roundedUp(text)
                 case "w": window = number
                 default: break
                 }
@@ -96,13 +96,40 @@ extension HTTPHeaders {
         self["RateLimit"].flatMap { HTTPHeaders.RateLimit(limit: $0, policy: self["RateLimit-Policy"]) }
     }
 
-    /// Returns the delay that `Retry-After` (RFC 9110 section 10.2.3) requests, counted from `now`. The delay is
-    /// between zero and one year. Returns nil if the field is missing or malformed.
+    /// Returns the delay that `Retry-After` (RFC 9110 section 10.2.3) requests. The delay is between zero and one year.
+    /// Returns nil if the field is missing or malformed.
+    ///
+    /// Some servers send a fraction of seconds, which is rounded up. If there are several values, the longest delay
+    /// counts. The delay until a date is counted from the `Date` of the response, because the client's clock may be
+    /// wrong.
+    ///
+    /// - Parameter now: The time from which the delay is counted if the response has no `Date`.
     package func retryDelay(from now: Date) -> Duration? {
-        guard let value = self[.retryAfter] else { return nil }
-        // A whole number of seconds, or the date from which the client may retry.
-        let isNumber = !value.isEmpty && value.utf8.allSatisfy(HTTPGrammar.isDigit)
-        let seconds = isNumber ? Double(value) : HTTPDate(value)?.date.timeIntervalSince(now)
-        return seconds.map { .seconds(Swift.min(Swift.max($0, 0), 31_536_000)) }
+        values(for: .retryAfter).compactMap { value -> Duration? in
+            if let date = HTTPDate(value)?.date {
+                return .seconds(Swift.min(Swift.max(date.timeIntervalSince(self.date ?? now), 0), 31_536_000))
+            }
+            // Intermediaries join fields.
+            let parts = value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+            let numbers = parts.map { HTTPGrammar.roundedUp(Substring($0).trimmingBlanks()) }
+            guard let longest = numbers.compactMap({ $0 }).max(), !numbers.contains(nil) else { return nil }
+            return .seconds(Swift.min(longest, 31_536_000))
+        }.max()
+    }
+}
+
+extension HTTPGrammar {
+    /// Returns the next whole number for digits with an optional fraction, such as `1.5`; nil if the text is something
+    /// else. A number that is too large results in the largest one.
+    static func roundedUp(_ text: some StringProtocol) -> Int? {
+        let parts = text.utf8.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(isDigit) }), let whole = parts.first else { return nil }
+        let hasFraction = parts.count > 1 && parts[1].contains { $0 != UInt8(ascii: "0") }
+        let number = whole.reduce(0) { number, digit in
+            let (product, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+            let (sum, isStillTooLarge) = product.addingReportingOverflow(Int(digit & 0x0F))
+            return isTooLarge || isStillTooLarge || number == .max ? .max : sum
+        }
+        return hasFraction && number < .max ? number + 1 : number
     }
 }

@@ -1,7 +1,7 @@
 /// A gate that delays requests to a host that has requested a pause, so that the requests are not refused one after
 /// another.
 ///
-/// The gate closes for an origin after a 429 or 503 response with `Retry-After`, and after a response whose `RateLimit`
+/// The gate closes for an origin after a 429, 503 or 529 response with `Retry-After`, and after a response whose `RateLimit`
 /// field says that no requests remain. The gate opens when the requested time has passed. Requests wait until then. A
 /// request whose deadline is earlier ends at once. A token refresh never waits. Use one gate for all services of a
 /// server.
@@ -73,7 +73,7 @@ public final class BackoffGate: StagedAdmissionPolicy {
     var knownOrigins: Int { closed.withLock { $0.count } }
 
     private func timeAsked(by response: HTTPResponse) -> Duration? {
-        let isRefused = response.status == .tooManyRequests || response.status == .serviceUnavailable
+        let isRefused = [.tooManyRequests, .serviceUnavailable, 529].contains(response.status)
         let asked = isRefused ? response.headers.retryDelay(from: clock.date()) : nil
         return asked ?? response.headers.rateLimit.flatMap { $0.remaining <= 0 ? $0.reset : nil }
     }

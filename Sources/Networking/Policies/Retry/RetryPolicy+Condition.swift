@@ -35,7 +35,7 @@ extension RetryPolicy {
 
 extension RetryPolicy.Condition {
     /// Failures that may be temporary: the connection failed, the body is damaged, the attempt timed out, or the
-    /// status is 408, 429, 500, 502, 503 or 504.
+    /// status is 408, 421, 425, 429, 500, 502, 503, 504, 520 to 525, 527, 529, 530, 598 or 599.
     public static let transient = when { failure in
         guard let kind = failure.networkError?.kind else { return false }
         guard kind == .unacceptableStatus, let status = failure.status else {
@@ -88,6 +88,10 @@ extension RetryPolicy.Condition {
     }
 
     private static let transientStatuses: Set<HTTPStatus> = [
-        .requestTimeout, .tooManyRequests, .internalServerError, .badGateway, .serviceUnavailable, .gatewayTimeout,
+        .requestTimeout, 421, .tooEarly, .tooManyRequests, .internalServerError, .badGateway,
+        .serviceUnavailable, .gatewayTimeout,
+        // Statuses of content delivery networks and load balancers: the server behind them cannot be reached or is
+        // overloaded. (526 means that the server's certificate is not valid.)
+        520, 521, 522, 523, 524, 525, 527, 529, 530, 598, 599,
     ]
 }

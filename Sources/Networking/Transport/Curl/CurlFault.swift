@@ -68,6 +68,14 @@
         /// Avoidance: after it resumes a transfer, the loop runs libcurl's timer before it handles sockets.
         case lostResumes
 
+        /// From 7.87 on, libcurl reads the file of trusted certificates once in 24 hours. On every version, a TLS
+        /// session is resumed although the authority of its certificate was removed from the file.
+        ///
+        /// Avoidance: the engine looks at the file once a second. After a change, libcurl reads the file again, and the
+        /// requests belong to the next generation, which resumes no older session (``CurlTrust``). The system's
+        /// certificates are read again after 30 seconds.
+        case oldTrust
+
         // MARK: Avoided on the affected versions
 
         /// libcurl repeats any request, even a POST, whose reused connection is lost before the first byte of a

@@ -20,6 +20,7 @@
         ///   setting. The reason names the setting.
         func apply(_ configuration: CurlTransport.Configuration) throws {
             try apply(configuration.tls)
+            set(CCURLOPT_CA_CACHE_TIMEOUT, 30)  // see CurlFault.oldTrust
             switch configuration.proxy {
             case .environment: break
             case .direct: set(CCURLOPT_PROXY, "")

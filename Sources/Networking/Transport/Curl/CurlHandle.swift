@@ -107,15 +107,17 @@
             // Waiting for a connection that other requests use is useful only if HTTP/2 is possible.
             if mayUseHTTP2 { set(CCURLOPT_PIPEWAIT, 1) }
             if exchange.needsNewConnection { set(CCURLOPT_FRESH_CONNECT, 1) }
-            chooseGeneration(for: exchange.request)
+            if isSecure { chooseGeneration(for: exchange.request) }
             avoidFaults(for: exchange)
         }
 
-        /// Excludes the connections that take no further requests.
+        /// Excludes the connections that take no further requests, and those that were opened with other trusted
+        /// certificates.
         private func chooseGeneration(for request: HTTPRequest) {
-            guard mayUseHTTP2 else { return }
-            if !request.isRepeatable { sockets.retireSilent(to: request.origin) }
-            let generation = sockets.generation(of: request.origin)
+            if !request.isRepeatable, mayUseHTTP2 { sockets.retireSilent(to: request.origin) }
+            sockets.trust?.check(at: sockets.now)
+            if sockets.trust?.mustBeRead(at: sockets.now) == true { set(CCURLOPT_CA_CACHE_TIMEOUT, 0) }
+            let generation = sockets.generation(of: request.origin) + (sockets.trust?.generation ?? 0)
             guard generation > 0 else { return }
             // libcurl compares these options before it reuses a connection. They have a meaning on Windows only.
             var options = generation & 1 != 0 ? CCURLSSLOPT_NO_REVOKE : 0

@@ -47,7 +47,7 @@
             self.library = library
             share = try CurlShare()
             addresses = CurlHeaderLines(configuration.resolveLines)
-            sockets = try CurlSockets(configuration.limits)
+            sockets = try CurlSockets(configuration)
             guard let multi = clibcurl_multi_init() else {
                 throw NetworkError(.unknown, reason: "the engine cannot be started")
             }

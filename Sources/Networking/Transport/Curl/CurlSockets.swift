@@ -48,6 +48,8 @@
         @exclusivity(unchecked) var entries: [Entry] = []
         @exclusivity(unchecked) private var opened = 0
         @exclusivity(unchecked) var pool: CurlPool
+        /// The file of trusted certificates; nil if the system's certificates are trusted, or those in memory.
+        @exclusivity(unchecked) var trust: CurlTrust?
         @exclusivity(unchecked) private var ready = [clibcurl_event](repeating: clibcurl_event(), count: 256)
         @exclusivity(unchecked) private var readyCount = 0
         /// The number of exchanges that were paused before libcurl waited for their socket. While this number is not 0,
@@ -55,8 +57,9 @@
         @exclusivity(unchecked) var pausesOnUnknownSockets = 0
 
         /// - Throws: ``NetworkError`` if the system has no descriptor left.
-        init(_ limits: CurlTransport.Configuration.Limits) throws {
-            pool = CurlPool(limits)
+        init(_ configuration: CurlTransport.Configuration) throws {
+            pool = CurlPool(configuration.limits)
+            trust = CurlTrust(configuration.tls.trust)
             epoll = clibcurl_epoll_create()
             alarm = clibcurl_alarm_create(epoll)
             guard epoll >= 0, alarm >= 0 else {
