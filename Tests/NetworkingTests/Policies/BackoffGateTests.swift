@@ -142,6 +142,19 @@ struct BackoffGateTests {
         #expect(log.value == ["call 0", "call 0"])
     }
 
+    @Test("A refusal that a redirect of another origin has led to closes no gate")
+    func foreignRedirect() throws {
+        let gate = BackoffGate(clock: clock.networkClock)
+        let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
+        let origin = try #require(request.origin)
+        let answer = HTTPResponse(.tooManyRequests, headers: [.retryAfter: "60"], to: request)
+        let other = try #require(URL(string: "https://b.example/").flatMap { HTTPOrigin($0) })
+        gate.heard(AdmissionPermit(for: other), answer)
+        #expect(gate.wait(for: origin) == nil)
+        gate.heard(AdmissionPermit(for: origin), answer)
+        #expect(gate.wait(for: origin) == .seconds(60))
+    }
+
     @Test("The gate reports when it closes and opens, and closes for the longest requested time, up to a maximum")
     func events() throws {
         let gate = BackoffGate(longest: .seconds(10), clock: clock.networkClock)
@@ -151,7 +164,7 @@ struct BackoffGateTests {
         let origin = try #require(request.origin)
         for seconds in [4, 2, 900] {
             let answer = HTTPResponse(.serviceUnavailable, headers: [.retryAfter: "\(seconds)"], to: request)
-            gate.heard(AdmissionPermit(), answer)
+            gate.heard(AdmissionPermit(for: origin), answer)
         }
         #expect(gate.wait(for: origin) == .seconds(10))
         #expect(gate.tryEnter(request, for: UserEndpoint.open) == nil)

@@ -57,7 +57,7 @@ struct ManyThreadsTests {
         }
         reading({ gate.knownOrigins <= Self.count }) { number in
             let head = HTTPResponse(.tooManyRequests, headers: [.retryAfter: "10"], to: requests[number])
-            gate.heard(AdmissionPermit(), head)
+            gate.heard(AdmissionPermit(for: head.request.origin), head)
         }
         #expect(gate.knownOrigins > 100)
     }

@@ -2,7 +2,8 @@
 /// another.
 ///
 /// The gate closes for an origin after a 429, 503 or 529 response with `Retry-After`, and after a response whose `RateLimit`
-/// field says that no requests remain. The gate opens when the requested time has passed. Requests wait until then. A
+/// field says that no requests remain. The response after a redirect to another origin closes no gate: a foreign server
+/// could otherwise lead calls to a refusal of the app's own server. The gate opens when the requested time has passed. Requests wait until then. A
 /// request whose deadline is earlier ends at once. A token refresh never waits. Use one gate for all services of a
 /// server.
 public final class BackoffGate: StagedAdmissionPolicy {
@@ -34,7 +35,7 @@ public final class BackoffGate: StagedAdmissionPolicy {
 
     /// Returns a permit if the gate is open.
     public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? {
-        openingTime(for: request) == nil ? AdmissionPermit() : nil
+        openingTime(for: request) == nil ? AdmissionPermit(for: request.origin) : nil
     }
 
     /// Waits until the gate is open.
@@ -51,12 +52,13 @@ public final class BackoffGate: StagedAdmissionPolicy {
             }
             try await clock.wait(for: wait)
         }
-        return AdmissionPermit()
+        return AdmissionPermit(for: request.origin)
     }
 
     /// Closes the gate if the host requests a pause.
     public func heard(_ permit: AdmissionPermit, _ head: HTTPResponse) {
-        guard let origin = head.request.origin, let asked = timeAsked(by: head), min(asked, longest) > .zero
+        guard let origin = permit.origin, head.request.origin == origin, let asked = timeAsked(by: head),
+            min(asked, longest) > .zero
         else { return }
         let now = clock.now()
         let wait = closed.withLock { closed in
