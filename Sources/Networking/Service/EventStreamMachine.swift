@@ -92,12 +92,12 @@ package struct EventStreamMachine: Sendable {
         return .reconnect(after: EventStreamMachine.wait(for: delay, afterEmpty: emptyConnections))
     }
 
-    /// Returns the time before a reconnection.
+    /// Returns the time before a reconnection: at most 10 minutes, unless the delay is longer.
     ///
     /// - Parameter count: The number of consecutive connections that brought no event.
     package static func wait(for delay: Duration, afterEmpty count: Int) -> Duration {
         // The limit prevents an overflow. It is longer than any wait.
         let base = min(max(delay, .zero), .seconds(Int64.max / 64))
-        return base * (1 << min(count, 5))
+        return min(base * (1 << min(count, 5)), max(base, .seconds(600)))
     }
 }

@@ -12,7 +12,7 @@ public struct ServerSentEvent: Hashable, Sendable {
     /// ignored.
     public var id = ""
     /// The reconnection time, which the server has sent with this event or earlier; nil if the server has sent none.
-    /// The client should wait for this time before it connects again. At most 24 hours.
+    /// The client should wait for this time before it connects again. At most 10 minutes.
     public var retry: Duration?
 }
 
@@ -111,7 +111,7 @@ package struct ServerSentEventParser: Sendable {
         case "id": if value.utf8.count <= 4_096, HTTPGrammar.isFieldContent(value) { id = value }
         case "retry":
             let isNumber = !value.isEmpty && value.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
-            if isNumber { retry = .milliseconds(min(Int(value) ?? .max, 86_400_000)) }
+            if isNumber { retry = .milliseconds(min(Int(value) ?? .max, 600_000)) }
         default: break
         }
     }

@@ -165,10 +165,11 @@ struct StreamRules: Sendable {
     }
 
     /// If the server has sent a delay, it replaces the delay of the app. The delay doubles with each connection without
-    /// an event, up to a factor of 32.
+    /// an event, up to a factor of 32 and to 10 minutes. A longer delay stays as it is.
     private mutating func waitsLongerWithoutEvents(_ wait: Duration, _ delay: Duration) {
         let factor = 1 << min(reconnections, 5)
-        expect(wait == delay * factor, "the delay is \(wait), not \(delay) times \(factor)")
+        let longest = max(delay, .seconds(600))
+        expect(wait == min(delay * factor, longest), "the delay is \(wait), not \(delay) times \(factor)")
     }
 
     private mutating func aNegativeDelayIsNone(_ wait: Duration, _ delay: Duration) {
