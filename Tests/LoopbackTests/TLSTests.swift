@@ -80,6 +80,26 @@
                 #expect(error.kind == .tlsUntrusted)
             }
 
+            @Test(
+                "A server cannot choose a key exchange over a finite field, which would take a second of the loop's time"
+            )
+            func noFiniteFields() async throws {
+                let authority = try CertificateAuthority()
+                try authority.issue("server", for: "IP:127.0.0.1")
+                let trust = TLSConfiguration(trust: .file(try authority.certificate))
+                for (options, isRefused) in [
+                    ("-tls1_2 -cipher DHE:@SECLEVEL=0", true), ("-tls1_3 -groups ffdhe2048", true), ("-tls1_2", false),
+                    ("-tls1_3 -groups P-256", false),
+                ] {
+                    let server = try TLSServer(authority, certificate: "server", options)
+                    let error = try await failure(server.url, trust)
+                    // Newer versions of OpenSSL have their own list of groups.
+                    let isOld = try CurlLibrary.loaded.get().isOnOldOpenSSL
+                    guard isOld || !options.contains("ffdhe") else { continue }
+                    #expect(error?.kind == (isRefused ? .tlsFailed : nil), "\(options)")
+                }
+            }
+
             @Test("A TLS session is resumed on the next connection")
             func resumed() async throws {
                 let authority = try CertificateAuthority()

@@ -18,11 +18,11 @@ enum Coded {
     static let brotliBomb = bytes("W5+GAUACIB4LJMsvAA==")
     static let zstdBomb = bytes("KLUv/QRoTQAACAABAJyGORAC2yNO8w==")
 
-    /// 30,000 empty gzip members, compressed with zstd. The first decoding results in 600 KB, the second one in no
-    /// bytes.
+    /// A gzip stream of 120,000 empty blocks, compressed with zstd. The first decoding results in 600 KB, the second one
+    /// in no bytes.
     static let emptyBomb = bytes(
-        "KLUv/QRo5AAAoB+LCAAAAAAAAgMDAAAAAAAAAAAAAQDS/y+fTFQAAAABAP3/9/+5BgJE"
-            + "AAAAAQD9/zkAAkQAAAABAP3/OQACRQAAAAEAvSc5AAJROD4x")
+        "KLUv/QRotAAAcB+LCAAAAAAAAP8AAAD/AQDv/8iLEkQAAAABAP3/yAsQRAAAAAEA/f85AAJE"
+            + "AAAAAQD9/zkAAq0AAGgBAAD//wAAAAAAAAAAAQDHJzkAAld4mi0=")
     /// 10,000 empty zstd frames, compressed with zstd.
     static let emptyFrames = bytes("KLUv/QRojQAASCi1L/0AaAEAAAEAKl/MyxF7cALn")
 

@@ -25,7 +25,7 @@
         /// The description of the proxy or Unix socket between the client and every host; nil if there is none.
         private let between: String?
         private let httpVersions: CurlTransport.Configuration.HTTPVersions
-        private let library: CurlLibrary
+        let library: CurlLibrary
 
         /// - Throws: ``NetworkError`` if libcurl has no memory, or does not support a setting. The error names the
         ///   setting.

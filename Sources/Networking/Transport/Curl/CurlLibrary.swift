@@ -28,9 +28,25 @@
         /// The version of the library and of the libraries that it uses: `libcurl/7.88.1 OpenSSL/3.0.19 …`.
         let version: String
         let features: Features
+        /// Whether OpenSSL provides TLS.
+        let isOnOpenSSL: Bool
+        /// Whether OpenSSL before 3.5 provides TLS.
+        let isOnOldOpenSSL: Bool
         var number = CurlVersion(0, 0)
         /// The faults that the engine has to avoid on this version. Tests add faults that the version does not have.
         var faults = CurlFault.Set()
+
+        init(
+            version: String, features: Features, number: CurlVersion = CurlVersion(0, 0),
+            faults: CurlFault.Set = .init()
+        ) {
+            self.version = version
+            self.features = features
+            self.number = number
+            self.faults = faults
+            isOnOpenSSL = version.contains("OpenSSL/")
+            isOnOldOpenSSL = version.contains(#/OpenSSL\/(1\.|3\.[0-4]\.)/#)
+        }
 
         /// The result of loading the library, which is loaded once per process.
         static let loaded = Result { () throws(Fault) in try load("libcurl.so.4") }

@@ -63,6 +63,10 @@
         /// Closes the idle connections whose time is over.
         func closeExpired() {
             guard now >= pool.nextExpiry else { return }
+            guard pausesOnUnknownSockets == 0 else {
+                pool.nextExpiry = now &+ 1_000_000_000  // any idle socket may belong to a paused exchange
+                return
+            }
             pool.nextExpiry = .max
             for index in entries.indices where entries[index].expiry < .max && isIdle(Int32(index)) {
                 guard entries[index].expiry > now else {

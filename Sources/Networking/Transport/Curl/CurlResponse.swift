@@ -15,8 +15,6 @@
         private var decoding: ContentDecoder?
         /// The number of already decoded bytes in the piece that libcurl will deliver again.
         private var decodedBefore = 0
-        /// Whether libcurl decodes a transfer coding other than `chunked`, which can expand the body.
-        private var hasTransferCoding = false
         private var bytesTaken = 0
         /// Whether any byte has arrived.
         private(set) var hasBegun = false
@@ -53,16 +51,14 @@
                     reason: "expected HTTP/2, which httpVersions requires, found HTTP/\(head.version ?? "1.1")")
             }
             let length = try head.bodyLength(for: transfer.request.method)
+            if head.mayHaveBody(for: transfer.request.method) { try head.requireChunked() }
             if head.headers.contains(.contentEncoding) {
                 decoding = try ContentDecoder.first(for: head.headers, limits) {
                     [transfer] bytes throws(NetworkError) in
                     try transfer.take(bytes)
                 }
             }
-            hasTransferCoding =
-                head.headers.hasTransferCoding && head.headers[.transferEncoding]?.lowercased() != "chunked"
-            let isAsSent = decoding == nil && !hasTransferCoding
-            if isAsSent, let length, length > 0 { transfer.expect(bytes: Int(clamping: length)) }
+            if decoding == nil, let length, length > 0 { transfer.expect(bytes: Int(clamping: length)) }
         }
 
         /// Receives a piece of the body.
@@ -70,7 +66,7 @@
         /// - Returns: Whether the piece was taken; if not, libcurl must be paused.
         /// - Throws: ``NetworkError``. Its kind is ``NetworkError/Kind/cancelled`` if the caller no longer waits.
         mutating func receive(body: UnsafeRawBufferPointer) throws(NetworkError) -> Bool {
-            guard let decoding else { return try pass(body) }
+            guard let decoding else { return try transfer.take(body) == body.count }
             let skipped = min(decodedBefore, body.count)
             decodedBefore += try decoding.decode(
                 UnsafeRawBufferPointer(rebasing: body[skipped...]), received: bytesTaken + body.count)
@@ -78,17 +74,6 @@
             decodedBefore -= body.count
             bytesTaken += body.count
             return true
-        }
-
-        private mutating func pass(_ bytes: UnsafeRawBufferPointer) throws(NetworkError) -> Bool {
-            guard hasTransferCoding else { return try transfer.take(bytes) == bytes.count }
-            guard bytesTaken + bytes.count <= limits.decodedBytes else {
-                throw NetworkError(
-                    .responseTooLarge, reason: "the response decodes to more than \(limits.decodedBytes) bytes")
-            }
-            let count = try transfer.take(bytes)
-            bytesTaken += count
-            return count == bytes.count
         }
 
         /// Checks that the body is complete, after libcurl has reported the end of the response.

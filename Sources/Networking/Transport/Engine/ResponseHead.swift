@@ -47,6 +47,18 @@ package struct ResponseHead: Sendable {
         return numbers.first
     }
 
+    /// Checks that the only transfer coding is `chunked`. No request asks for another one (`TE`), and libcurl would
+    /// decode it without any limit.
+    func requireChunked() throws(NetworkError) {
+        guard headers.contains(.transferEncoding) else { return }
+        let codings = headers.values(for: .transferEncoding).flatMap { $0.split(separator: ",") }
+            .map { $0.trimmingBlanks().lowercased() }.filter { !$0.isEmpty && $0 != "identity" }
+        guard codings.isEmpty || codings == ["chunked"] else {
+            throw ResponseHead.malformed(
+                "Transfer-Encoding: expected chunked, found \(codings.joined(separator: ", ").prefix(40))")
+        }
+    }
+
     /// Whether a response with this head may have a body.
     func mayHaveBody(for method: HTTPMethod) -> Bool {
         !(method == .head || status.isInformational || status == .noContent || status == .notModified)
