@@ -42,6 +42,28 @@ struct CookieTransportTests {
         #expect(stub.requests[4].headers[.cookie] == nil, "another service has another jar")
     }
 
+    @Test("A server cannot remove the cookies of others by redirecting to many sites that set cookies")
+    func flooded() async throws {
+        let stub = StubTransport()
+        stub.on(nil, nil) { request in
+            guard let number = Int(request.url.lastPathComponent), number < 70 else { return .text("done") }
+            var headers: HTTPHeaders = [.location: "https://s\(number + 1).example/\(number + 1)"]
+            for index in 0..<50 { headers.append(HTTPHeader(.setCookie, "c\(index)=1; Path=/")) }
+            return .status(.found, headers: headers)
+        }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.cookies = jar
+            $0.redirects = .follow(limit: 100)
+        }
+        let home = try #require(URL(string: "https://api.example.com/"))
+        jar.keep([.setCookie: "session=1; Path=/"], from: home)
+        _ = try await service.request(.url("https://s1.example/1"), as: .string)
+        #expect(jar.cookies.count == 3_000)
+        #expect(jar.cookies(for: home).map(\.name) == ["session"])
+        #expect(stub.requests.count == 70)
+    }
+
     @Test("A Cookie field of the request is kept; without a jar no cookies are stored")
     func ownField() async throws {
         struct Home: Endpoint {

@@ -26,7 +26,8 @@ public import Foundation
 ///   jar.
 /// - **Limits.** A jar stores 50 cookies per domain and 3,000 in total. If a limit is exceeded, it removes expired
 ///   cookies. If no cookie has expired, it removes the least recently used cookie. Within a domain, it removes a
-///   `Secure` cookie only if there are no other cookies. ``cookies(for:)`` counts as a use.
+///   `Secure` cookie only if there are no other cookies. ``cookies(for:)`` counts as a use. Cookies of servers to which
+///   other servers have redirected are removed before all others.
 /// - **Other attributes.** `SameSite` and `Partitioned` are ignored, since a service has no pages. `HttpOnly` has no
 ///   effect on requests, and is visible in ``cookies``.
 ///
@@ -94,11 +95,16 @@ public final class CookieJar: Sendable {
     }
 
     /// Stores the cookies that a response sets.
-    package func keep(_ headers: HTTPHeaders, from url: URL) {
+    ///
+    /// - Parameter isForeign: Whether the server was called only because a server of another origin has redirected to
+    ///   it. Default: false.
+    package func keep(_ headers: HTTPHeaders, from url: URL, isForeign: Bool = false) {
         guard let location = CookieLocation(url) else { return }
         let now = date()
-        let received = headers.values(for: .setCookie).compactMap(SetCookie.init).compactMap {
-            Cookie($0, from: location, at: now, suffixes: suffixes ?? .system)
+        let received = headers.values(for: .setCookie).compactMap(SetCookie.init).compactMap { field -> Cookie? in
+            var cookie = Cookie(field, from: location, at: now, suffixes: suffixes ?? .system)
+            cookie?.isForeign = isForeign
+            return cookie
         }
         guard !received.isEmpty else { return }
         let stored = storage?.cookies?.compactMap(Cookie.init)

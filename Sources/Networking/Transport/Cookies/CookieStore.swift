@@ -73,6 +73,7 @@ struct CookieStore: Sendable {
         for var cookie in cookies.sorted(by: { ($0.name, $0.domain, $0.path) < ($1.name, $1.domain, $1.path) }) {
             if let old = known[cookie.domain]?.first(where: { $0.hasKey(of: cookie) }) {
                 (cookie.creation, cookie.lastAccess) = (old.creation, old.lastAccess)
+                cookie.isForeign = old.isForeign
             } else {
                 history += 1
                 cookie.creation = history
@@ -97,7 +98,8 @@ struct CookieStore: Sendable {
     /// if the domain has no other cookies. Otherwise, responses over http could fill the domain and so remove its
     /// Secure cookies. If the jar has too many cookies, all expired cookies are removed. If it still has too many, the
     /// least recently used cookie is removed: of the domain's own site, unless the site has few cookies. Otherwise, one
-    /// site could remove the cookies of all others.
+    /// site could remove the cookies of all others. Foreign cookies are removed first, because a server can redirect to
+    /// any number of sites.
     private mutating func enforceLimits(
         addedTo domain: String, at now: Date, _ suffixes: () -> CookieJar.PublicSuffixList
     ) -> [Cookie] {
@@ -113,7 +115,9 @@ struct CookieStore: Sendable {
         let site = suffixes().site(of: domain)
         let own = domains.filter { HostName.matches($0.key, domain: site) }.values.joined()
         let isFull = own.count > CookieStore.domainLimit
-        if let oldest = isFull ? leastRecentlyUsed(own) : leastRecentlyUsed(domains.values.joined()) {
+        let all = domains.values.joined()
+        let foreign = all.filter(\.isForeign)
+        if let oldest = leastRecentlyUsed(isFull ? Array(own) : foreign.isEmpty ? Array(all) : foreign) {
             evicted += remove(from: oldest.domain) { $0.hasKey(of: oldest) }
         }
         return evicted

@@ -15,24 +15,27 @@ struct CookieTransport: Transport {
 extension CookieJar {
     /// Returns the request with the cookies for its URL, in place of the cookies of an earlier URL.
     func addingCookies(to request: HTTPRequest) -> HTTPRequest {
-        let field = field(for: request.url)
-        let hasOld = request.parts[CookieMark.self] != nil
-        guard field != nil || hasOld else { return request }
+        var mark = request.parts[CookieMark.self] ?? CookieMark(home: request.origin)
         var request = request
         // A redirected request still has the field of the previous request.
-        if hasOld { request.headers.remove(.cookie) }
-        guard let field, !request.headers.contains(.cookie) else { return request }
-        request.headers[.cookie] = field
-        request.parts[CookieMark.self] = CookieMark()
+        if mark.hasField { request.headers.remove(.cookie) }
+        let field = request.headers.contains(.cookie) ? nil : field(for: request.url)
+        if let field { request.headers[.cookie] = field }
+        mark.hasField = field != nil
+        request.parts[CookieMark.self] = mark
         return request
     }
 }
 
-/// The mark of a request whose `Cookie` field comes from the jar. It is the part of a request that belongs to the
-/// cookies.
+/// Whether the `Cookie` field of a request comes from the jar, and where its redirects began. It is the part of a
+/// request that belongs to the cookies.
 struct CookieMark: HTTPRequest.Part {
-    /// Nothing: the field stays at its origin, too.
-    var outsideOrigin: CookieMark? { nil }
+    /// The origin of the first request.
+    let home: HTTPOrigin?
+    var hasField = false
+
+    /// Where the redirects began. The field stays at its origin.
+    var outsideOrigin: CookieMark? { CookieMark(home: home) }
     var outsideCall: CookieMark? { nil }
     /// The field itself is compared.
     var identity: [String] { [] }
@@ -59,6 +62,8 @@ struct SetCookieTransport: Transport {
 
     private func keepCookies(of response: HTTPResponse) {
         guard response.headers.contains(.setCookie) else { return }
-        jar.keep(response.headers, from: response.request.url)
+        let request = response.request
+        let home = request.parts[CookieMark.self]?.home
+        jar.keep(response.headers, from: request.url, isForeign: home != nil && home != request.origin)
     }
 }
