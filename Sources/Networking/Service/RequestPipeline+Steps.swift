@@ -109,8 +109,9 @@ extension RequestPipeline {
         phase = .answered(response, to: adapted, sent: sent, begun: phase.begun)
     }
 
-    /// Validates a response.
+    /// Validates a response. A part of the content is never a success, unless the request asks for it.
     func validators(_ response: HTTPResponse) throws {
+        try response.requireWhole()
         try response.validated(by: settings.validators ?? .standard)
     }
 

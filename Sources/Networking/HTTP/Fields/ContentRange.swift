@@ -41,3 +41,22 @@ extension HTTPHeaders {
     /// The byte range that the body covers; nil if the field is missing or malformed.
     var contentRange: ContentRange? { self[.contentRange].flatMap(ContentRange.init) }
 }
+
+extension HTTPResponse {
+    /// Whether the body is only a part of the content, according to the status or to `Content-Range`. A 200 with a part
+    /// is wrong, but there are servers that send it.
+    var isPart: Bool {
+        guard status == .partialContent || status == .ok && headers.contains(.contentRange) else { return false }
+        guard let range = headers.contentRange, let last = range.last else { return status == .partialContent }
+        return range.first != 0 || range.total.map { last < $0 - 1 } ?? (status == .partialContent)
+    }
+
+    /// Checks that the body is the whole content if the request did not ask for a part (RFC 9110 section 15.3.7).
+    func requireWhole() throws {
+        guard isPart, !request.headers.contains(.range) else { return }
+        throw NetworkError(
+            .truncatedBody,
+            reason: "the response is a part that the request did not ask for"
+                + (headers.contentRange.map { ": \($0)" } ?? ""))
+    }
+}

@@ -92,3 +92,12 @@ struct HTTPFieldScanner {
         return elements
     }
 }
+
+extension Substring {
+    /// Returns the text without spaces and tabs at either end.
+    func trimmingBlanks() -> Substring {
+        let start = utf8.drop(while: HTTPGrammar.isBlank)
+        guard let last = start.lastIndex(where: { !HTTPGrammar.isBlank($0) }) else { return Substring(start.prefix(0)) }
+        return Substring(start[...last])
+    }
+}

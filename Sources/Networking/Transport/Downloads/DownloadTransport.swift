@@ -60,7 +60,7 @@ struct DownloadTransport: Transport {
         switch response.status {
         case .partialContent: return point.isContinued(by: response, at: start) ? response : nil
         case .rangeNotSatisfiable: return nil
-        default: return response  // the whole content, or an error
+        default: return response.isPart ? nil : response  // the whole content, or an error
         }
     }
 }

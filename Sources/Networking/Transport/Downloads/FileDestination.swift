@@ -195,7 +195,7 @@ public struct FileDestination: Sendable {
 
     /// Checks that the file is complete, if the server has stated the length.
     private func check(_ file: PartFile, for response: HTTPResponse) throws {
-        let length = response.headers.isContentEncoded ? nil : response.headers.contentLength.map(Int64.init)
+        let length = response.statedLength
         let isRest = response.status == .partialContent && resuming != .never
         guard let total = isRest ? response.headers.contentRange?.total : length else { return }
         guard file.size != total else { return }

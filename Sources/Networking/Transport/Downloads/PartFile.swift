@@ -120,7 +120,7 @@ struct ResumePoint: Codable, Hashable, Sendable {
         else { return nil }
         self.content = content
         self.validator = validator
-        total = headers.contentLength.map(Int64.init)
+        total = response.statedLength
     }
 
     /// Whether the validator can be sent in `If-Range`. If the file of the description is damaged, the validator may be
@@ -150,9 +150,6 @@ struct ResumePoint: Codable, Hashable, Sendable {
 }
 
 extension HTTPHeaders {
-    /// Whether the body has a content coding other than `identity`.
-    var isContentEncoded: Bool { self[.contentEncoding].map { $0.lowercased() != "identity" } ?? false }
-
     /// The strong validator, which changes whenever a byte of the content changes (RFC 9110 sections 8.8.2.2
     /// and 8.8.3): an entity tag that is not weak, or a `Last-Modified` date that is at least one second before the
     /// response's `Date`.

@@ -70,6 +70,9 @@ package struct ResponseHead: Sendable {
 }
 
 extension HTTPHeaders {
+    /// Whether the body has a content coding other than `identity`.
+    var isContentEncoded: Bool { self[.contentEncoding].map { $0.lowercased() != "identity" } ?? false }
+
     /// Whether a transfer coding determines where the body ends. Then `Content-Length` is ignored (RFC 9112 section
     /// 6.1).
     var hasTransferCoding: Bool {
@@ -77,11 +80,12 @@ extension HTTPHeaders {
     }
 }
 
-extension Substring {
-    /// Returns the text without spaces and tabs at either end.
-    func trimmingBlanks() -> Substring {
-        let start = utf8.drop(while: HTTPGrammar.isBlank)
-        guard let last = start.lastIndex(where: { !HTTPGrammar.isBlank($0) }) else { return Substring(start.prefix(0)) }
-        return Substring(start[...last])
+extension HTTPResponse {
+    /// The number of bytes of the body according to `Content-Length`; nil if the field is missing, or if it does not
+    /// count the bytes of the file (RFC 9112 section 6.3).
+    var statedLength: Int64? {
+        let hasBody = request.method != .head && status != .noContent && status != .notModified
+        guard hasBody, !headers.isContentEncoded, !headers.hasTransferCoding else { return nil }
+        return headers.contentLength.map(Int64.init)
     }
 }

@@ -112,7 +112,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         self.meter = meter
         meter.beginDownload(
             at: 0,
-            of: head.headers.contains(.contentEncoding) ? nil : head.headers.contentLength.map(Int64.init))
+            of: HTTPResponse(head.status, headers: head.headers, to: request).statedLength)
     }
 
     /// Reserves memory for a body of known length, so that the body is not moved while it grows.

@@ -187,7 +187,7 @@ extension HTTPResponse {
             // `Content-Range` is ignored if the request has no `Range`.
             let range = request.headers.contains(.range) ? headers.contentRange : nil
             let start = range?.first ?? 0
-            let length = headers.contains(.contentEncoding) ? nil : headers.contentLength.map(Int64.init)
+            let length = statedLength
             let total = range?.total ?? length.map { start.addingReportingOverflow($0).partialValue }
             meter.beginDownload(at: start, of: total)
             var response = self

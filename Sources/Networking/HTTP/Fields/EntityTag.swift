@@ -1,0 +1,38 @@
+import Foundation
+
+/// An entity tag, [RFC 9110 section 8.8.3](https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3).
+struct EntityTag: Equatable, Sendable {
+    /// The length of the longest validator that is sent back to a server, in bytes. A server, or another one behind a
+    /// redirect, could refuse a longer field again and again.
+    static let largest = 1_024
+
+    let isWeak: Bool
+    private let text: String
+
+    init(_ text: some StringProtocol) {
+        let text = text.trimmingCharacters(in: .whitespaces)
+        isWeak = text.hasPrefix("W/")
+        self.text = isWeak ? String(text.dropFirst(2)) : text
+    }
+
+    /// Parses a list of entity tags. A tag itself may contain commas.
+    static func list(_ text: String) -> [EntityTag] {
+        var isQuoted = false
+        return text.split {
+            if $0 == "\"" { isQuoted.toggle() }
+            return $0 == "," && !isQuoted
+        }
+        .map { EntityTag($0) }
+    }
+
+    /// Whether the text is an entity tag that can be sent: it is quoted, and there are no quotation marks, spaces or
+    /// control characters between the quotes.
+    var isValid: Bool {
+        let bytes = text.utf8
+        return bytes.count >= 2 && text.hasPrefix("\"") && text.hasSuffix("\"") && HTTPGrammar.isFieldContent(text)
+            && bytes.dropFirst().dropLast().allSatisfy { $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\"") }
+    }
+
+    func isWeaklyEqual(to other: EntityTag) -> Bool { text == other.text }
+    func isStronglyEqual(to other: EntityTag) -> Bool { text == other.text && !isWeak && !other.isWeak }
+}
