@@ -53,6 +53,7 @@ static struct {
     int (*multi_add_handle)(void *, void *);
     int (*multi_remove_handle)(void *, void *);
     int (*multi_socket_action)(void *, int, int, int *);
+    int (*multi_socket_all)(void *, int *);
     struct message *(*multi_info_read)(void *, int *);
     int (*multi_setopt)(void *, int, ...);
     int (*multi_perform)(void *, int *);
@@ -84,6 +85,7 @@ static bool find(void *library) {
         {&curl.multi_add_handle, "curl_multi_add_handle"},
         {&curl.multi_remove_handle, "curl_multi_remove_handle"},
         {&curl.multi_socket_action, "curl_multi_socket_action"},
+        {&curl.multi_socket_all, "curl_multi_socket_all"},
         {&curl.multi_info_read, "curl_multi_info_read"},
         {&curl.multi_setopt, "curl_multi_setopt"},
         {&curl.multi_perform, "curl_multi_perform"},
@@ -185,6 +187,10 @@ int clibcurl_multi_remove(void *multi, void *easy) { return curl.multi_remove_ha
 int clibcurl_multi_socket_action(void *multi, int socket, int events) {
     int running = 0;
     return curl.multi_socket_action(multi, socket, events, &running);
+}
+int clibcurl_multi_socket_all(void *multi) {
+    int running = 0;
+    return curl.multi_socket_all(multi, &running);
 }
 void *clibcurl_multi_next_ended(void *multi, int *result) {
     int rest = 0;

@@ -94,6 +94,25 @@ extension Loopback {
                 #expect(dead?.description.contains("the proxy http://127.0.0.1") == true)
             }
 
+            @Test("A proxy that refuses the password is not asked again, and the error says so")
+            func proxyPassword() async throws {
+                let proxy = try LoopbackServer { _ in .text("no", status: .proxyAuthenticationRequired) }
+                let url = try #require(URL(string: "http://user:wrong@127.0.0.1:\(proxy.port)"))
+                let transport = try CurlTransport(CurlTransport.Configuration(proxy: .url(url)))
+                let service = NetworkService(environment: NetworkEnvironment()) {
+                    $0.transport = transport
+                    $0.retry = RetryPolicy(retries: 2)
+                    $0.errorMapping = .unmapped
+                }
+                let error = await #expect(throws: NetworkError.self) {
+                    _ = try await service.request(.url("https://nowhere.invalid/"), as: .data)
+                }
+                #expect(error?.kind == .invalidRequest)
+                #expect(error?.reason?.contains("refuses the user or the password") == true)
+                #expect(error?.description.contains("wrong") == false)
+                #expect(proxy.requestCount == 1)
+            }
+
             @Test("The connection limit is respected, and waiting for a connection does not count as idle time")
             func bounded() async throws {
                 var configuration = CurlTransport.Configuration()

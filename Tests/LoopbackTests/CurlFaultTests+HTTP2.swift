@@ -27,6 +27,28 @@
             }
         }
 
+        func uploadVersion() async throws {
+            guard Tool.nginx.isExpected else { return }
+            let nginx = try await Nginx(isHTTP2: true, locations: "location / { return 200 ok; }")
+            let configuration = CurlTransport.Configuration(
+                threads: 1, tls: TLSConfiguration(trust: .file(try nginx.authority.certificate)))
+            let transport = try transport(with: .earlyResponses, configuration)
+            // nginx responds before it has read the body.
+            let request = HTTPRequest(
+                .put, nginx.url, body: .data(Data(count: 300_000)), timeouts: .init(idle: .seconds(15)))
+            #expect(try await send(request, transport).httpVersion == "1.1")
+        }
+
+        func streamVersion() async throws {
+            guard Tool.nginx.isExpected else { return }
+            let nginx = try await Nginx(isHTTP2: true, locations: "location / { return 200 ok; }")
+            let configuration = CurlTransport.Configuration(
+                threads: 1, tls: TLSConfiguration(trust: .file(try nginx.authority.certificate)))
+            let transport = try transport(with: .unboundedStreams, configuration)
+            let response = try await transport.send(HTTPRequest(.get, nginx.url), delivering: .streamed)
+            #expect(response.httpVersion == "1.1")
+        }
+
         func noHTTP2() async throws {
             guard Tool.nginx.isExpected else { return }
             let nginx = try await Nginx(isHTTP2: true, locations: "location / { return 200 ok; }")

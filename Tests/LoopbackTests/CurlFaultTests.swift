@@ -23,6 +23,9 @@
                 case .headLimits: try await headLimits()
                 case .waitsWithoutTimeout: try await waitEnds()
                 case .lostResumes: try await resumes()
+                case .forgottenAddresses: try await secondAddress()
+                case .earlyResponses: try await uploadVersion()
+                case .unboundedStreams: try await streamVersion()
                 case .oldTrust: try await Loopback.TLSTests().rotatedTrust()
                 case .repeatsAfterResponses: try await repeatsAfter417()
                 case .repeatsRequests: try await notRepeated(with: .repeatsRequests)
@@ -175,6 +178,22 @@
                 var count = 0
                 for try await part in stream { count += part.count }
                 #expect(count == body.count)
+            }
+
+            /// A host whose first address drops every packet, and whose second address responds.
+            private func secondAddress() async throws {
+                let server = try RawServer { connection in
+                    guard connection.readHead() else { return }
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+                }
+                let port = try #require(server.url.port)
+                let silent = try SilentAddress(port: UInt16(port))
+                var configuration = CurlTransport.Configuration(threads: 1)
+                configuration.resolve = ["h.test:\(port)": [silent.address, "127.0.0.1"]]
+                let url = try #require(URL(string: "http://h.test:\(port)/"))
+                let request = HTTPRequest(.get, url, timeouts: .init(idle: .seconds(15), connect: .seconds(3)))
+                let response = try await send(request, CurlTransport(configuration))
+                #expect(String(decoding: response.data, as: UTF8.self) == "ok")
             }
 
             /// Returns a transport that behaves as if the installed libcurl had this fault.

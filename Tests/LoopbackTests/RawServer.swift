@@ -110,10 +110,11 @@ final class RawServer: Sendable {
         return bindV6(probe) != nil
     }()
 
-    private static func bindV4(_ listener: Int32) -> UInt16? {
+    static func bindV4(_ listener: Int32, host: UInt32 = 0x7F00_0001, port: UInt16 = 0) -> UInt16? {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = in_addr_t(host).bigEndian
         return bound(listener, &address) { UInt16(bigEndian: $0.sin_port) }
     }
 

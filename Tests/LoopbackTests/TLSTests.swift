@@ -100,6 +100,31 @@
                 }
             }
 
+            @Test(
+                "The certificate of an https proxy is checked against the same authorities, and the error names the proxy"
+            )
+            func proxyCertificate() async throws {
+                guard try CurlLibrary.loaded.get().features.contains(.httpsProxies) else { return }
+                let authority = try CertificateAuthority()
+                try authority.issue("server", for: "IP:127.0.0.1")
+                let proxy = try TLSServer(authority, certificate: "server")
+                func failure(_ trust: TLSConfiguration.Trust) async throws -> NetworkError? {
+                    let configuration = CurlTransport.Configuration(
+                        tls: TLSConfiguration(trust: trust), proxy: .url(proxy.url))
+                    let url = try #require(URL(string: "https://nowhere.invalid/"))
+                    guard case .failure(let error) = try await answer(url, on: CurlTransport(configuration)) else {
+                        return nil
+                    }
+                    return error
+                }
+                let untrusted = try await failure(.system)
+                #expect(untrusted?.kind == .tlsUntrusted)
+                #expect(untrusted?.reason?.contains("the certificate of the proxy https://127.0.0.1") == true)
+                // The proxy is trusted. It understands no CONNECT.
+                let trusted = try await failure(.file(authority.certificate))
+                #expect(trusted?.kind != .tlsUntrusted && trusted?.kind != .tlsFailed)
+            }
+
             @Test("A TLS session is resumed on the next connection")
             func resumed() async throws {
                 let authority = try CertificateAuthority()

@@ -89,6 +89,7 @@ int clibcurl_multi_cleanup(void *multi);
 int clibcurl_multi_add(void *multi, void *easy);
 int clibcurl_multi_remove(void *multi, void *easy);
 int clibcurl_multi_socket_action(void *multi, int socket, int events);
+int clibcurl_multi_socket_all(void *multi);
 /// Returns the next transfer that has ended, or NULL. Stores its result code in `result`.
 void *clibcurl_multi_next_ended(void *multi, int *result);
 int clibcurl_multi_set_long(void *multi, int option, long value);
@@ -148,6 +149,7 @@ enum {
     CCURLOPT_RTSP_REQUEST = 189,
     CCURLOPT_SSL_OPTIONS = 216,
     CCURLOPT_PATH_AS_IS = 234,
+    CCURLOPT_PROXY_SSLVERSION = 250,
     CCURLOPT_PIPEWAIT = 237,
     CCURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
     CCURLOPT_UPLOAD_BUFFERSIZE = 280,
@@ -181,6 +183,9 @@ enum {
     CCURLOPT_CLOSESOCKETDATA = 10209,
     CCURLOPT_PINNEDPUBLICKEY = 10230,
     CCURLOPT_UNIX_SOCKET_PATH = 10231,
+    CCURLOPT_PROXY_CAINFO = 10246,
+    CCURLOPT_PROXY_CAPATH = 10247,
+    CCURLOPT_PROXY_SSL_CIPHER_LIST = 10259,
     CCURLOPT_PREREQDATA = 10313,
 
     CCURLOPT_WRITEFUNCTION = 20011,
@@ -194,7 +199,8 @@ enum {
 
     CCURLOPT_INFILESIZE_LARGE = 30115,
     CCURLOPT_SSLCERT_BLOB = 40291,
-    CCURLOPT_CAINFO_BLOB = 40309
+    CCURLOPT_CAINFO_BLOB = 40309,
+    CCURLOPT_PROXY_CAINFO_BLOB = 40310
 };
 
 enum {

@@ -121,6 +121,9 @@
         /// Whether the request must be sent on a new connection, because the engine has already repeated it twice.
         var needsNewConnection: Bool { repeats > 1 }
 
+        /// Whether nothing of the request has been sent yet. (Before 7.80, this is true until a response arrives.)
+        var isConnecting: Bool { sends == 0 && !hasReceived && body.bytesRead == 0 }
+
         /// Whether any byte of a response has arrived.
         var hasReceived: Bool { response.hasBegun }
 

@@ -10,6 +10,8 @@
         let words: String
         /// The description of the proxy or Unix socket between the client and every host; nil if there is none.
         let between: String?
+        /// Whether the connection to the proxy uses TLS.
+        let isProxySecure: Bool
         let hasHead: Bool
         let requiresHTTP2: Bool
         /// The system's error code (`errno`); 0 if there was none.
@@ -33,6 +35,12 @@
             case CCURLE_SSL_CLIENTCERT: return "the server requires a client certificate (tls.clientCertificate)"
             default: break
             }
+            if proxyStatus == 407 { return "\(between ?? "the proxy") refuses the user or the password" }
+            if let between, isProxySecure, proxyStatus == 0 {
+                // The handshake with the server comes after the proxy's response to CONNECT.
+                if kind == .tlsUntrusted { return "the certificate of \(between) is not trusted" }
+                if kind == .tlsFailed { return "no TLS connection to \(between) could be established" }
+            }
             if let between, kind == .cannotConnect { return "cannot connect through \(between)" }
             guard requiresHTTP2, !hasHead, kind.isConnectionLoss || kind == .malformedResponse else {
                 return kind.explanation
@@ -41,6 +49,12 @@
         }
 
         private var kind: NetworkError.Kind {
+            // A repetition would send the wrong password again, and some directories lock the account.
+            if proxyStatus == 407, !hasHead { return .invalidRequest }
+            return kindOfCode
+        }
+
+        private var kindOfCode: NetworkError.Kind {
             switch Int(code) {
             // The last two codes mean errors in certificates or keys that the app has configured.
             case CCURLE_URL_MALFORMAT, CCURLE_SSL_CERTPROBLEM, CCURLE_SSL_CACERT_BADFILE: .invalidRequest

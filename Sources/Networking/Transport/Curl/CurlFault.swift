@@ -76,6 +76,12 @@
         /// certificates are read again after 30 seconds.
         case oldTrust
 
+        /// While a host's first address does not answer, libcurl goes on to the next address only when it is called, but
+        /// asks for no call (7.88, #11920). So only the first address is tried.
+        ///
+        /// Avoidance: while an exchange connects, the loop calls libcurl for all exchanges five times a second.
+        case forgottenAddresses
+
         // MARK: Avoided on the affected versions
 
         /// libcurl repeats any request, even a POST, whose reused connection is lost before the first byte of a
@@ -107,6 +113,15 @@
         ///
         /// Avoidance: such a request is sent over HTTP/1.1, unless the configuration requires HTTP/2.
         case loopingUploads
+        /// In 7.87 and 7.88, and perhaps until 8.6, an HTTP/2 upload of more than 64 KiB hangs if the server responds with
+        /// 2xx before it has read the body (RFC 9113 section 8.1).
+        ///
+        /// Avoidance: such a request is sent over HTTP/1.1, unless the configuration requires HTTP/2.
+        case earlyResponses
+        /// Over HTTP/2, libcurl receives up to 32 MiB of a stream (10 MiB from 8.7 on) while it is paused.
+        ///
+        /// Avoidance: a body that is read as a stream is received over HTTP/1.1, unless the configuration requires HTTP/2.
+        case unboundedStreams
         /// In 7.87 to 8.0, an HTTP/2 response whose head is larger than libcurl's buffer of 16 KiB stalls.
         ///
         /// Avoidance: the engine sets the buffer to 64 KiB. The idle timeout ends an exchange whose head is larger.
@@ -123,6 +138,8 @@
             case .lossyHTTP2: [CurlVersion(7, 0)..<CurlVersion(7, 87)]
             case .logsRefusedStreams, .stallingHeads: [CurlVersion(7, 87)..<CurlVersion(8, 1)]
             case .unsafeUploads: [CurlVersion(8, 1)..<CurlVersion(8, 2, 1), CurlVersion(8, 7)..<CurlVersion(8, 23)]
+            case .earlyResponses: [CurlVersion(7, 87)..<CurlVersion(8, 7)]
+            case .unboundedStreams: [CurlVersion(7, 87)..<CurlVersion(9, 0)]
             case .loopingUploads, .sharedPlainHTTP2: [CurlVersion(7, 87)..<CurlVersion(8, 0)]
             default: nil  // all versions
             }
@@ -153,15 +170,19 @@
     }
 
     extension CurlLibrary {
-        /// Whether ``requiresHTTP1(for:)`` is true for some requests.
+        /// Whether ``requiresHTTP1(for:_:)`` is true for some requests.
         var mayRequireHTTP1: Bool {
-            has(.repeatsRequests) || has(.unsafeUploads) || has(.loopingUploads)
+            has(.repeatsRequests) || has(.unsafeUploads) || has(.loopingUploads) || has(.earlyResponses)
+                || has(.unboundedStreams)
         }
 
         /// Returns whether a request must be sent over HTTP/1.1 if the configuration allows both versions.
-        func requiresHTTP1(for request: HTTPRequest) -> Bool {
+        func requiresHTTP1(for request: HTTPRequest, _ delivery: BodyDelivery) -> Bool {
             if !request.isRepeatable, has(.repeatsRequests) { return true }
-            return !request.body.isEmpty && (has(.unsafeUploads) || request.body.length == nil && has(.loopingUploads))
+            if case .streamed = delivery, has(.unboundedStreams) { return true }
+            guard !request.body.isEmpty else { return false }
+            guard let length = request.body.length else { return has(.unsafeUploads) || has(.loopingUploads) }
+            return has(.unsafeUploads) || length > 65_535 && has(.earlyResponses)
         }
     }
 

@@ -21,6 +21,7 @@
         func apply(_ configuration: CurlTransport.Configuration) throws {
             try apply(configuration.tls)
             set(CCURLOPT_CA_CACHE_TIMEOUT, 30)  // see CurlFault.oldTrust
+            if configuration.proxy != .direct { try applyToProxy(configuration.tls) }
             switch configuration.proxy {
             case .environment: break
             case .direct: set(CCURLOPT_PROXY, "")
@@ -62,6 +63,25 @@
                 try require(set(CCURLOPT_PINNEDPUBLICKEY, pins), "tls.pins")
             }
             if let certificate = tls.clientCertificate { try apply(certificate) }
+        }
+
+        /// Applies the trusted certificates and the minimum version to the connection to an https proxy. Pins and the
+        /// client certificate are for the server.
+        private func applyToProxy(_ tls: TLSConfiguration) throws {
+            if library.isOnOpenSSL { set(CCURLOPT_PROXY_SSL_CIPHER_LIST, "DEFAULT:!kDHE") }
+            switch tls.minimumVersion {
+            case .v1_2: set(CCURLOPT_PROXY_SSLVERSION, CCURL_SSLVERSION_TLSv1_2)
+            case .v1_3: set(CCURLOPT_PROXY_SSLVERSION, CCURL_SSLVERSION_TLSv1_3)
+            }
+            switch tls.trust {
+            case .system: break
+            case .file(let file):
+                set(CCURLOPT_PROXY_CAINFO, file.path)
+                set(CCURLOPT_PROXY_CAPATH, nil)
+            case .pem(let pem):
+                try require(set(CCURLOPT_PROXY_CAINFO_BLOB, pem), "tls.trust")
+                set(CCURLOPT_PROXY_CAPATH, nil)
+            }
         }
 
         private func apply(_ certificate: TLSConfiguration.ClientCertificate) throws {

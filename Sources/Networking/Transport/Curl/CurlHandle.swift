@@ -24,6 +24,7 @@
         @exclusivity(unchecked) private var isPausedOnUnknownSocket = false
         /// The description of the proxy or Unix socket between the client and every host; nil if there is none.
         private let between: String?
+        private let isProxySecure: Bool
         private let httpVersions: CurlTransport.Configuration.HTTPVersions
         let library: CurlLibrary
 
@@ -40,6 +41,7 @@
             self.sockets = sockets
             self.share = share
             between = configuration.between
+            isProxySecure = configuration.proxy.isSecure
             httpVersions = configuration.httpVersions
             self.library = library
             self.pool = pool
@@ -220,7 +222,7 @@
         /// Returns the error for libcurl's result code.
         func failure(_ code: Int32) -> NetworkError {
             CurlFailure(
-                code: code, words: String(cString: memory.errorText), between: between,
+                code: code, words: String(cString: memory.errorText), between: between, isProxySecure: isProxySecure,
                 hasHead: exchange?.transfer.hasHead ?? false, requiresHTTP2: httpVersions == .http2,
                 systemError: Int32(clibcurl_easy_get_long(easy, Int32(CCURLINFO_OS_ERRNO))),
                 proxyStatus: clibcurl_easy_get_long(easy, Int32(CCURLINFO_HTTP_CONNECTCODE))

@@ -39,6 +39,7 @@
             handle.index = active.count
             active.append(handle)
             exchange.begin(mayWait: configuration.limits.mayWait)
+            nextConnectingCheck = min(nextConnectingCheck, now &+ CurlLoop.connectingInterval)
             if case .check(let time) = exchange.timeoutStatus(at: now) {
                 nextTimeoutCheck = min(nextTimeoutCheck, time)
             }

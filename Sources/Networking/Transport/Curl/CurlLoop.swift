@@ -34,6 +34,8 @@
         /// The time at which libcurl must be called; nil if it has no timer.
         @exclusivity(unchecked) var timer: UInt64?
         @exclusivity(unchecked) var nextTimeoutCheck = UInt64.max
+        /// The time at which exchanges that connect are looked after: see ``CurlFault/forgottenAddresses``.
+        @exclusivity(unchecked) var nextConnectingCheck = UInt64.max
         /// The time at which the current iteration of the loop began, in nanoseconds.
         var now: UInt64 {
             get { sockets.now }
@@ -117,6 +119,7 @@
                 commands.removeAll(keepingCapacity: true)  // releases the exchanges before the loop waits
                 guard !isClosed else { break }
                 runTimer()
+                checkConnecting()
                 collect()
                 checkTimeouts()
                 wait()
@@ -132,6 +135,15 @@
             clibcurl_multi_socket_action(multi, Int32(CCURL_SOCKET_TIMEOUT), 0)
         }
 
+        private func checkConnecting() {
+            guard now >= nextConnectingCheck else { return }
+            let isConnecting = active.contains { $0.exchange?.isConnecting ?? false }
+            nextConnectingCheck = isConnecting ? now &+ CurlLoop.connectingInterval : .max
+            if isConnecting { clibcurl_multi_socket_all(multi) }
+        }
+
+        static let connectingInterval: UInt64 = 200_000_000
+
         /// Waits until a socket, a timer or the inbox has work. If the inbox already has work, this method checks the
         /// sockets without waiting.
         private func wait() {
@@ -140,7 +152,7 @@
                 outcomes.endTurn(isQuiet: sockets.isQuiet)
                 guard sockets.isQuiet else { return }
             }
-            let due = min(timer ?? .max, nextTimeoutCheck, sockets.pool.nextExpiry)
+            let due = min(timer ?? .max, nextTimeoutCheck, nextConnectingCheck, sockets.pool.nextExpiry)
             if !inbox.fallAsleep() {
                 sockets.wait(milliseconds: 0)
             } else if due == .max {

@@ -124,7 +124,7 @@
         private func start(_ request: HTTPRequest, _ delivery: BodyDelivery) throws -> CurlExchange {
             do {
                 try request.validate()
-                let loop = loop(for: request)
+                let loop = loop(for: request, delivery)
                 let exchange = try CurlExchange(
                     request, delivering: delivery, configuration: configuration, loop: loop, owner: self)
                 // The event is reported before the exchange starts, so that it precedes the event of the response head.
@@ -144,10 +144,10 @@
 
         private var allLoops: [CurlLoop] { loops + [http1Loop].compactMap(\.self) }
 
-        private func loop(for request: HTTPRequest) -> CurlLoop {
-            guard let http1Loop, request.url.scheme?.lowercased() == "https", library.requiresHTTP1(for: request) else {
-                return leastBusyLoop
-            }
+        private func loop(for request: HTTPRequest, _ delivery: BodyDelivery) -> CurlLoop {
+            guard let http1Loop, request.url.scheme?.lowercased() == "https",
+                library.requiresHTTP1(for: request, delivery)
+            else { return leastBusyLoop }
             return http1Loop
         }
 
