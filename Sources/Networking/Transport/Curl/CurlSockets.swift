@@ -110,7 +110,10 @@
         /// HTTP/2 connection, frames may arrive; libcurl reads them with the next request.)
         func endIdle(_ socket: Int32) {
             guard clibcurl_socket_end(socket) == 0 else { return forget(socket) }
-            update(socket) { $0.registered = 0 }  // the old socket is closed, and so no longer registered
+            update(socket) {
+                $0.registered = 0  // the old socket is closed, and so no longer registered
+                ($0.isRetired, $0.expiry) = (true, .max)  // libcurl closes it when it looks for a connection
+            }
         }
 
         /// Records that a connection serves one request at a time, and how long the server keeps it when it is idle.
