@@ -38,13 +38,12 @@
 
         /// Excludes the key exchanges over finite fields, in which a server chooses a group that takes a second of the
         /// loop's time. All servers know elliptic curves. OpenSSL 3.5 has new groups, and its own order of them.
-        private func limitKeyExchange() {
+        func limitKeyExchange() {
             if library.isOnOpenSSL { set(CCURLOPT_SSL_CIPHER_LIST, "DEFAULT:!kDHE") }
             if library.isOnOldOpenSSL { set(CCURLOPT_SSL_EC_CURVES, "X25519:P-256:X448:P-384:P-521") }
         }
 
         private func apply(_ tls: TLSConfiguration) throws {
-            limitKeyExchange()
             switch tls.minimumVersion {
             case .v1_2: set(CCURLOPT_SSLVERSION, CCURL_SSLVERSION_TLSv1_2)
             case .v1_3: try require(set(CCURLOPT_SSLVERSION, CCURL_SSLVERSION_TLSv1_3), "tls.minimumVersion")

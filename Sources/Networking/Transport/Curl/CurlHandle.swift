@@ -109,7 +109,10 @@
             // Waiting for a connection that other requests use is useful only if HTTP/2 is possible.
             if mayUseHTTP2 { set(CCURLOPT_PIPEWAIT, 1) }
             if exchange.needsNewConnection { set(CCURLOPT_FRESH_CONNECT, 1) }
-            if isSecure { chooseGeneration(for: exchange.request) }
+            if isSecure {
+                limitKeyExchange()
+                chooseGeneration(for: exchange.request)
+            }
             avoidFaults(for: exchange)
         }
 
