@@ -64,7 +64,8 @@ extension FuzzTarget {
             return try await service.response(endpoint.settings { $0.caching = rule }, as: .data).http
         } catch let error as NetworkError {
             if error.kind == .notCached { return nil }
-            try requireReason(error, .malformedResponse)
+            // A part that was not asked for is not a success.
+            try requireReason(error, .malformedResponse, .truncatedBody)
             return nil
         }
     }

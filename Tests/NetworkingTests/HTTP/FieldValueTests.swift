@@ -87,6 +87,16 @@ struct FieldValueTests {
         #expect(HTTPHeaders.RateLimit(limit: "a;r=0;t=1.5", policy: nil)?.reset == .seconds(2))
     }
 
+    @Test("Thousands of dates in Retry-After and a long Date are read in time", .timeLimit(.minutes(1)))
+    func manyDates() {
+        var headers: HTTPHeaders = []
+        for _ in 0..<3_850 { headers.append(HTTPHeader(.retryAfter, "Sun Nov 6 00:00:00 0")) }
+        headers.append(HTTPHeader(.date, String(repeating: "1", count: 64 << 10)))
+        headers.append(HTTPHeader(.date, String(repeating: "1", count: 64 << 10)))
+        #expect(headers.date == nil)
+        #expect(headers.retryDelay(from: now) == .zero)
+    }
+
     @Test("The delay until a date in Retry-After is counted from the Date of the response")
     func retryAfterDate() {
         let server = now - 3_600

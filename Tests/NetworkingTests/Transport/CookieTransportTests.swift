@@ -64,6 +64,20 @@ struct CookieTransportTests {
         #expect(stub.requests.count == 70)
     }
 
+    @Test("A redirect to a server does not make the server's own cookies foreign; foreign ones become its own")
+    func foreignMark() throws {
+        let home = try #require(URL(string: "https://api.example.com/"))
+        jar.keep([.setCookie: "session=1; Path=/"], from: home)
+        jar.keep([.setCookie: "session=2; Path=/"], from: home, isForeign: true)
+        jar.keep([.setCookie: "other=1; Path=/"], from: home, isForeign: true)
+        jar.keep([.setCookie: "other=2; Path=/"], from: home)
+        for site in 0..<61 {
+            let url = try #require(URL(string: "https://s\(site).example/"))
+            for index in 0..<50 { jar.keep([.setCookie: "c\(index)=1; Path=/"], from: url, isForeign: true) }
+        }
+        #expect(jar.cookies(for: home).map(\.name) == ["session", "other"])
+    }
+
     @Test("A Cookie field of the request is kept; without a jar no cookies are stored")
     func ownField() async throws {
         struct Home: Endpoint {

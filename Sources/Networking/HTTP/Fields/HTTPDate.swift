@@ -15,6 +15,9 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
         secondsSince1970 = seconds.isNaN ? 0 : Int64(min(max(seconds, -62_167_219_200), Double(HTTPDate.latest)))
     }
 
+    /// The length of the longest text that is parsed as the date of a message, in bytes. A date has at most 33.
+    static let longest = 128
+
     /// The end of the year 9999. Four digits can express the years 0000 to 9999, so earlier and later dates are clamped
     /// to this range.
     private static let latest: Int64 = 253_402_300_799

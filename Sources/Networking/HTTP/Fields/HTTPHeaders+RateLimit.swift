@@ -105,9 +105,11 @@ extension HTTPHeaders {
     ///
     /// - Parameter now: The time from which the delay is counted if the response has no `Date`.
     package func retryDelay(from now: Date) -> Duration? {
-        values(for: .retryAfter).compactMap { value -> Duration? in
-            if let date = HTTPDate(value)?.date {
-                return .seconds(Swift.min(Swift.max(date.timeIntervalSince(self.date ?? now), 0), 31_536_000))
+        guard contains(.retryAfter) else { return nil }
+        let now = date ?? now  // read once, because a server can send thousands of values
+        return values(for: .retryAfter).compactMap { value -> Duration? in
+            if value.utf8.count <= HTTPDate.longest, let date = HTTPDate(value)?.date {
+                return .seconds(Swift.min(Swift.max(date.timeIntervalSince(now), 0), 31_536_000))
             }
             // Intermediaries join fields.
             let parts = value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)

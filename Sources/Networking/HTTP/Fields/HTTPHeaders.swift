@@ -239,7 +239,7 @@ extension HTTPHeaders {
 
     /// The time of `Date` (RFC 9110 section 6.6.1), in whole seconds; nil if the field is missing or malformed.
     package var date: Date? {
-        self[.date].flatMap { HTTPDate($0)?.date }
+        self[.date].flatMap { $0.utf8.count <= HTTPDate.longest ? HTTPDate($0)?.date : nil }
     }
 }
 

@@ -55,7 +55,11 @@ struct CookieStore: Sendable {
             change.removed += replaced
             return change
         }
-        cookie.creation = replaced.first?.creation ?? cookie.creation
+        if let replaced = replaced.first {
+            cookie.creation = replaced.creation
+            // A server could otherwise make cookies of another one foreign, by a redirect to it.
+            cookie.isForeign = cookie.isForeign && replaced.isForeign
+        }
         domains[cookie.domain, default: []].append(cookie)
         count += 1
         let evicted = enforceLimits(addedTo: cookie.domain, at: now, suffixes)

@@ -36,7 +36,8 @@ struct CookieMark: HTTPRequest.Part {
 
     /// Where the redirects began. The field stays at its origin.
     var outsideOrigin: CookieMark? { CookieMark(home: home) }
-    var outsideCall: CookieMark? { nil }
+    /// The same: a validation in the background may go to a server to which another one has redirected.
+    var outsideCall: CookieMark? { CookieMark(home: home) }
     /// The field itself is compared.
     var identity: [String] { [] }
 }
