@@ -78,7 +78,7 @@
             @Test("After a timeout, no idle connection to the host is used that is as old")
             func silentPool() async throws {
                 guard Tool.nginx.isExpected else { return }
-                let path = try await Path(isHTTP2: false)
+                let path = try await Path(isHTTP2: false) { $0.httpVersions = .http1 }
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<5 { group.addTask { try await path.send(.get, "slow") } }
                     try await group.waitForAll()
