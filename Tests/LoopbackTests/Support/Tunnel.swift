@@ -2,7 +2,8 @@
     import Foundation
     import Testing
 
-    /// A TCP proxy in front of a server. It can forget connections as a router does: nobody is told, and bytes vanish.
+    /// A TCP proxy in front of a server. It can drop connections as a router does: it discards their bytes, and neither
+    /// closes nor resets them.
     final class Tunnel: Sendable {
         /// The URL of the server through the tunnel.
         let url: URL

@@ -1,5 +1,6 @@
 #if os(Linux)
-    /// What a loop remembers of its connections, besides their sockets: see ``CurlSockets``.
+    /// The limits of a loop's connections, and the state that several of them share. ``CurlSockets`` has the state of
+    /// each connection.
     struct CurlPool {
         fileprivate let idleAge: UInt64
         fileprivate let lifetime: UInt64?
