@@ -25,6 +25,8 @@
         @exclusivity(unchecked) private var repeats = 0
         /// The number of times that libcurl began to send the request on ``handle``.
         @exclusivity(unchecked) private var sends = 0
+        /// Whether the response is the outcome, although libcurl goes on with the request.
+        @exclusivity(unchecked) private(set) var isAnswered = false
         /// The connection in use.
         @exclusivity(unchecked) private var connection: CurlStreamLog.Connection?
         @exclusivity(unchecked) private var stream: CurlStreamLog.Stream?
@@ -166,7 +168,7 @@
         ///
         /// libcurl also repeats a request if the server responded with 417 to `Expect`, or reset the stream with
         /// HTTP_1_1_REQUIRED. If a response had begun, the exchange fails, because the server may have processed the
-        /// request.
+        /// request; the 417 is the outcome.
         ///
         /// - Returns: Whether libcurl may send the request.
         func beginSending(on connection: CurlStreamLog.Connection?) -> Bool {
@@ -175,6 +177,9 @@
             noteConnection()
             sends += 1
             if sends > 1, hasReceived {
+                // A 417 is a response as any other (RFC 9110 section 15.5.18).
+                isAnswered = response.status == 417
+                guard !isAnswered else { return false }
                 failure = NetworkError(
                     .connectionLostAfterHead,
                     reason: "the server rejected the form of the request after it had begun to respond")

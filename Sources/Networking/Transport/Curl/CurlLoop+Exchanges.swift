@@ -85,7 +85,9 @@
                 guard let handle = CurlHandle.of(easy), let exchange = handle.exchange else { continue }
                 // Some versions of libcurl report no error if a connection ends before the response head.
                 if result == CCURLE_OK, !exchange.hasReceived { result = Int32(CCURLE_GOT_NOTHING) }
-                if result == CCURLE_OK {
+                if exchange.isAnswered {
+                    end(handle, .success(handle.timing))
+                } else if result == CCURLE_OK {
                     end(handle, exchange.finishResponse().map { handle.timing })
                 } else if exchange.mayRepeat(after: result) {
                     repeatRequest(of: handle)

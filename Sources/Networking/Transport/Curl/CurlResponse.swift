@@ -16,6 +16,8 @@
         /// The number of already decoded bytes in the piece that libcurl will deliver again.
         private var decodedBefore = 0
         private var bytesTaken = 0
+        /// The status of the response; nil if its head has not arrived.
+        private(set) var status: HTTPStatus?
         /// Whether any byte has arrived.
         private(set) var hasBegun = false
 
@@ -36,6 +38,7 @@
                 return nil
             case .head(let head):
                 try receive(head)
+                status = head.status
                 return head
             case .tooLarge(let limit):
                 throw NetworkError(.responseTooLarge, reason: "the response head has \(limit)")

@@ -27,6 +27,11 @@ enum RejectedBody {
     static let idle = Duration.seconds(5)
     /// The maximum time from the head to the end of the body.
     static let total = Duration.seconds(30)
+    /// The maximum number of bytes of a redirect that is followed. A body that is complete leaves its connection to the
+    /// next request, and so most bodies are read.
+    static let redirectSize = 64 << 10
+    /// The maximum time from the head to the end of the body of a redirect that is followed.
+    static let redirectTotal = Duration.milliseconds(250)
 }
 
 extension TransferContext {
@@ -41,9 +46,14 @@ extension TransferContext {
     /// question.
     func limitsBody(after head: ResponseHead, to request: HTTPRequest) -> Bool {
         if rules?.reject(head.status) ?? false { return true }
-        if head.status.location(in: head.headers) != nil, rules?.followsRedirects ?? false { return true }
+        if follows(head) { return true }
         return !head.status.isSuccessful
             && isRefusal(headOf: HTTPResponse(head.status, headers: head.headers, to: request))
+    }
+
+    /// Whether the call follows the redirect of a head.
+    func follows(_ head: ResponseHead) -> Bool {
+        head.status.location(in: head.headers) != nil && rules?.followsRedirects ?? false
     }
 
     /// The clock that measures the limits of a rejected body.

@@ -14,11 +14,13 @@ final class RejectedBodyTimer: Sendable {
 
     private let clock: NetworkClock
     private let head: Duration
+    private let total: Duration
     private let stop: @Sendable (String) -> Void
     private let state: Locked<State>
 
-    private init(on clock: NetworkClock, stop: @escaping @Sendable (String) -> Void) {
+    private init(on clock: NetworkClock, total: Duration, stop: @escaping @Sendable (String) -> Void) {
         self.clock = clock
+        self.total = total
         self.stop = stop
         let now = clock.now()
         head = now
@@ -31,10 +33,14 @@ final class RejectedBodyTimer: Sendable {
 
     /// Starts a timer, when the head has arrived.
     ///
-    /// - Parameter stop: Ends the body. It is called at most once, on any thread, with the limit that has passed.
-    static func start(on clock: NetworkClock, stop: @escaping @Sendable (String) -> Void) -> RejectedBodyTimer {
-        let timer = RejectedBodyTimer(on: clock, stop: stop)
-        timer.schedule(at: timer.head + RejectedBody.idle)
+    /// - Parameters:
+    ///   - total: The maximum time from the head to the end of the body.
+    ///   - stop: Ends the body. It is called at most once, on any thread, with the limit that has passed.
+    static func start(
+        on clock: NetworkClock, total: Duration = RejectedBody.total, stop: @escaping @Sendable (String) -> Void
+    ) -> RejectedBodyTimer {
+        let timer = RejectedBodyTimer(on: clock, total: total, stop: stop)
+        timer.schedule(at: timer.head + min(RejectedBody.idle, total))
         return timer
     }
 
@@ -71,12 +77,12 @@ final class RejectedBodyTimer: Sendable {
         let now = clock.now()
         let next: Duration? = state.withLock { state in
             guard case .waiting = state.phase else { return nil }
-            let (idle, total) = (state.lastByte + RejectedBody.idle, head + RejectedBody.total)
-            guard now >= min(idle, total) else { return min(idle, total) }
+            let (idle, end) = (state.lastByte + RejectedBody.idle, head + total)
+            guard now >= min(idle, end) else { return min(idle, end) }
             state.phase = .passed(
                 now >= idle
                     ? "no byte for \(RejectedBody.idle.shortText)"
-                    : "it was not complete \(RejectedBody.total.shortText) after the head")
+                    : "it was not complete \(total.shortText) after the head")
             return nil
         }
         if let next { schedule(at: next) } else if let reason { stop(reason) }

@@ -102,9 +102,11 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
 
     /// Applies the limits of ``RejectedBody``.
     private func limitBody(of head: ResponseHead, in context: TransferContext, _ stop: @escaping @Sendable () -> Void) {
-        limit = limit.map { min($0, RejectedBody.maximumSize) }
+        let isFollowed = context.follows(head)
+        limit = limit.map { min($0, isFollowed ? RejectedBody.redirectSize : RejectedBody.maximumSize) }
         guard timer == nil, head.mayHaveBody(for: request.method), head.headers[.contentLength] != "0" else { return }
-        timer = .start(on: context.clock) { _ in stop() }
+        let total = isFollowed ? RejectedBody.redirectTotal : RejectedBody.total
+        timer = .start(on: context.clock, total: total) { _ in stop() }
     }
 
     private func count(_ head: ResponseHead) {
