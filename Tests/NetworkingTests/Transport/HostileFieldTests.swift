@@ -157,6 +157,18 @@ struct HostileFieldTests {
         #expect(try jar.sent(to: "http://y.example/")?.utf8.count == 8_189)
     }
 
+    @Test("Long cookies of a sibling host leave room for the cookies of the host itself, and for those over https only")
+    func siblingCookies() throws {
+        let jar = CookieJar(publicSuffixes: CookieJar.PublicSuffixList("example\n"))
+        let long = String(repeating: "v", count: 4_085)
+        try jar.keep("session=1; Path=/; Secure", "plain=2; Path=/", from: "https://app.shop.example/")
+        for name in ["a", "b"] {
+            try jar.keep(
+                "\(name)=\(long); Domain=shop.example; Path=/deep/er", from: "http://evil.shop.example/deep/er")
+        }
+        #expect(try jar.sent(to: "https://app.shop.example/deep/er") == "a=\(long); session=1; plain=2")
+    }
+
     @Test("A site that fills the jar removes its own cookies, not those of other sites")
     func manyCookies() throws {
         let suffixes = CookieJar.PublicSuffixList("co.uk\n")

@@ -124,19 +124,17 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
     }
 
     /// Counts the outcome of the request, unless the head of a probe has decided. If the host redirected the request to
-    /// another origin, the redirect counts as a success of the host, and the outcome counts for the other origin.
+    /// another origin, the redirect counts as a success of the host. The outcome does not count for the other origin:
+    /// otherwise a host could open the circuit of another host, by redirects to a path that fails.
     public func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         guard let origin = permit.origin else { return }
         let admission = permit.context as? Admission
         let now = clock.now()
         let (known, target) = outcome.aboutHost
-        let other = target == origin ? nil : target
-        let own = other == nil ? known : .success
-        if admission?.probe?.take() ?? true {
-            let isProbe = admission?.probe != nil
-            change(origin, at: now) { $0.leave(own, wasProbe: isProbe, admitted: admission?.openings ?? 0, at: now) }
-        }
-        if let other { change(other, at: now) { $0.leave(known, wasProbe: false, admitted: nil, at: now) } }
+        let own = target == nil || target == origin ? known : .success
+        guard admission?.probe?.take() ?? true else { return }
+        let isProbe = admission?.probe != nil
+        change(origin, at: now) { $0.leave(own, wasProbe: isProbe, admitted: admission?.openings ?? 0, at: now) }
     }
 
     @discardableResult

@@ -126,14 +126,24 @@ public final class CookieJar: Sendable {
     private static let longestField = 8_190
 
     /// Returns the value of the `Cookie` field for a URL; nil if no cookie is to be sent. Cookies that do not fit are
-    /// omitted, those with short paths and the newest first.
+    /// omitted: first those that other servers of the site can set, then those that are not `Secure`, then those with
+    /// short paths and the newest.
     package func field(for url: URL) -> String? {
-        var field = ""
-        for cookie in select(for: url, from: storage?.cookies ?? []) {
-            let pair = "\(field.isEmpty ? "" : "; ")\(cookie.name)=\(cookie.value)"
-            if field.utf8.count + pair.utf8.count <= CookieJar.longestField { field += pair }
+        let cookies = select(for: url, from: storage?.cookies ?? [])
+        guard !cookies.isEmpty else { return nil }
+        let pairs = cookies.map { "\($0.name)=\($0.value)" }
+        if pairs.reduce(0, { $0 + $1.utf8.count + 2 }) <= CookieJar.longestField {
+            return pairs.joined(separator: "; ")
         }
-        return field.isEmpty ? nil : field
+        var room = CookieJar.longestField + 2
+        var fits = [Bool](repeating: false, count: pairs.count)
+        let order = pairs.indices.sorted { (cookies[$0].rank, $0) < (cookies[$1].rank, $1) }
+        for index in order where pairs[index].utf8.count + 2 <= room {
+            room -= pairs[index].utf8.count + 2
+            fits[index] = true
+        }
+        let sent = pairs.indices.filter { fits[$0] }.map { pairs[$0] }
+        return sent.isEmpty ? nil : sent.joined(separator: "; ")
     }
 
     private func select(for url: URL, from stored: [HTTPCookie]) -> [Cookie] {
@@ -145,6 +155,11 @@ public final class CookieJar: Sendable {
             return store.cookies(for: location, at: now)
         }
     }
+}
+
+extension Cookie {
+    /// The position in which a cookie gets room in the `Cookie` field.
+    fileprivate var rank: Int { (isForeign ? 4 : 0) + (isHostOnly ? 0 : 2) + (isSecure ? 0 : 1) }
 }
 
 extension CookieJar: RedactedReflectable {
