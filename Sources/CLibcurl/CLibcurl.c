@@ -63,6 +63,15 @@ static struct {
     int (*share_setopt)(void *, int, ...);
 } curl;
 
+// Functions of the OpenSSL that libcurl uses; NULL if it uses another library.
+static struct {
+    uint64_t (*set_options)(void *, uint64_t);
+    long (*control)(void *, int, long, void *);
+} openssl;
+
+// `SSL_OP_NO_RENEGOTIATION`, `SSL_CTRL_CLEAR_MODE` and `SSL_MODE_AUTO_RETRY`.
+enum { NO_RENEGOTIATION = 1 << 30, CLEAR_MODE = 78, AUTO_RETRY = 4 };
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool is_loaded = false;
 
@@ -107,8 +116,12 @@ static enum CLibcurlLoadResult load(const char *name) {
     if (!library) return CLIBCURL_NOT_FOUND;
     const int first_age = 0, everything = 3;
     if (find(library) && curl.version_info(first_age)->version_number >= OLDEST_VERSION
-        && curl.global_init(everything) == CCURLE_OK)
+        && curl.global_init(everything) == CCURLE_OK) {
+        // The search includes the libraries that libcurl depends on.
+        *(void **)&openssl.set_options = dlsym(library, "SSL_CTX_set_options");
+        *(void **)&openssl.control = dlsym(library, "SSL_CTX_ctrl");
         return CLIBCURL_LOADED;
+    }
     dlclose(library);
     return CLIBCURL_TOO_OLD;
 }
@@ -165,6 +178,24 @@ int clibcurl_easy_set_debug(void *easy, int option, int (*function)(void *, int,
 }
 int clibcurl_easy_set_prereq(void *easy, int option, int (*function)(void *, char *, char *, int, int)) {
     return curl.easy_setopt(easy, option, function);
+}
+int clibcurl_easy_set_resolver_start(void *easy, int option, int (*function)(void *, void *, void *)) {
+    return curl.easy_setopt(easy, option, function);
+}
+
+// The function of `CURLOPT_SSL_CTX_FUNCTION`.
+static int limit_handshakes(void *easy, void *context, void *renegotiates) {
+    (void)easy;
+    if (!renegotiates) openssl.set_options(context, NO_RENEGOTIATION);
+    openssl.control(context, CLEAR_MODE, AUTO_RETRY, NULL);
+    return CCURLE_OK;
+}
+
+void clibcurl_easy_limit_handshakes(void *easy, bool renegotiates) {
+    if (!openssl.set_options || !openssl.control) return;
+    const int data = 10109, function = 20108;
+    curl.easy_setopt(easy, data, renegotiates ? easy : NULL);
+    curl.easy_setopt(easy, function, limit_handshakes);
 }
 
 long clibcurl_easy_get_long(void *easy, int info) {

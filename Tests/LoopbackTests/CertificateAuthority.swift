@@ -65,8 +65,16 @@
         let url: URL
         private let running: RunningTool
 
-        init(_ authority: CertificateAuthority, certificate: String, _ more: String = "") throws {
-            let arguments = "s_server -accept 127.0.0.1:0 -cert \(certificate).pem -key \(certificate).key -www \(more)"
+        /// - Parameters:
+        ///   - more: Further arguments of `openssl s_server`.
+        ///   - isInteractive: Whether the test writes the responses. Otherwise, each response is a page with the
+        ///     properties of the TLS session. Default: false.
+        init(
+            _ authority: CertificateAuthority, certificate: String, _ more: String = "", isInteractive: Bool = false
+        ) throws {
+            let page = isInteractive ? "" : "-www"
+            let arguments =
+                "s_server -accept 127.0.0.1:0 -cert \(certificate).pem -key \(certificate).key \(page) \(more)"
             running = try Tool.openssl.start(arguments.split(separator: " ").map(String.init), in: authority.folder.url)
             var text = ""
             while !text.contains("ACCEPT 127.0.0.1:") || !text.hasSuffix("\n") {
@@ -76,6 +84,21 @@
             }
             let address = try #require(text.firstMatch(of: /ACCEPT 127\.0\.0\.1:(\d+)/)?.output.1)
             url = try #require(URL(string: "https://127.0.0.1:\(address)/"))
+        }
+
+        /// Sends text to the client of an interactive server.
+        func write(_ text: String) throws {
+            try (running.process.standardInput as? Pipe)?.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+        }
+
+        /// Waits until the client of an interactive server has sent a text.
+        func output(until end: String) async throws {
+            var text = ""
+            while !text.contains(end) {
+                let data = running.output.availableData
+                try #require(!data.isEmpty, "openssl s_server ended")
+                text += String(decoding: data, as: UTF8.self)
+            }
         }
     }
 #endif

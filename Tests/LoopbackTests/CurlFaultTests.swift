@@ -25,6 +25,7 @@
                 case .lostResumes: try await resumes()
                 case .forgottenAddresses: try await secondAddress()
                 case .earlyResponses: try await uploadVersion()
+                case .joinedLookups: try await abandonedLookups()
                 case .unboundedStreams: try await streamVersion()
                 case .oldTrust: try await Loopback.TLSTests().rotatedTrust()
                 case .repeatsAfterResponses: try await repeatsAfter417()
@@ -192,6 +193,27 @@
                 let request = HTTPRequest(.get, url, timeouts: .init(idle: .seconds(15), connect: .seconds(3)))
                 let response = try await send(request, CurlTransport(configuration))
                 #expect(String(decoding: response.data, as: UTF8.self) == "ok")
+            }
+
+            /// Ends requests at once, some of them during the lookup of their host's name.
+            private func abandonedLookups() async throws {
+                let server = try LoopbackServer { _ in .text("ok") }
+                let port = try #require(server.url.port)
+                let url = try #require(URL(string: "http://localhost:\(port)/"))
+                let transport = try transport(with: .joinedLookups, CurlTransport.Configuration(threads: 1))
+                for round in 0..<100 {
+                    let request = HTTPRequest(.get, url, timeouts: .init(idle: .seconds(15)))
+                    let call = Task { try await send(request, transport) }
+                    if round % 2 == 0 { try await Task.sleep(for: .microseconds(round * 10)) }
+                    call.cancel()
+                    _ = await call.result
+                    #expect(try await send(HTTPRequest(.get, server.url), transport).text == "ok")
+                }
+                // No server is asked for a label of more than 63 bytes.
+                let missing = try #require(URL(string: "http://\(String(repeating: "a", count: 70)).invalid/"))
+                #expect(await kind(HTTPRequest(.get, missing), transport) == .cannotResolveHost)
+                #expect(try await send(HTTPRequest(.get, url), transport).text == "ok")
+                transport.shutDown()
             }
 
             /// Returns a transport that behaves as if the installed libcurl had this fault.

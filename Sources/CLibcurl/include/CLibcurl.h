@@ -64,6 +64,11 @@ int clibcurl_easy_set_open_socket(void *easy, int option, int (*function)(void *
 int clibcurl_easy_set_close_socket(void *easy, int option, int (*function)(void *, int));
 int clibcurl_easy_set_debug(void *easy, int option, int (*function)(void *, int, char *, size_t, void *));
 int clibcurl_easy_set_prereq(void *easy, int option, int (*function)(void *, char *, char *, int, int));
+int clibcurl_easy_set_resolver_start(void *easy, int option, int (*function)(void *, void *, void *));
+/// Limits what a server can do with TLS messages after the handshake, if libcurl uses OpenSSL. libcurl then returns to
+/// the loop after each message that is no data of the app. Unless `renegotiates` is true, a server of TLS 1.2 cannot
+/// demand further handshakes, each of which takes a thousand times as long as its bytes.
+void clibcurl_easy_limit_handshakes(void *easy, bool renegotiates);
 
 long clibcurl_easy_get_long(void *easy, int info);
 int64_t clibcurl_easy_get_offset(void *easy, int info);
@@ -147,7 +152,6 @@ enum {
     CCURLOPT_CONNECTTIMEOUT_MS = 156,
     CCURLOPT_PROTOCOLS = 181,
     CCURLOPT_RTSP_REQUEST = 189,
-    CCURLOPT_SSL_OPTIONS = 216,
     CCURLOPT_PATH_AS_IS = 234,
     CCURLOPT_PROXY_SSLVERSION = 250,
     CCURLOPT_PIPEWAIT = 237,
@@ -186,6 +190,7 @@ enum {
     CCURLOPT_PROXY_CAINFO = 10246,
     CCURLOPT_PROXY_CAPATH = 10247,
     CCURLOPT_PROXY_SSL_CIPHER_LIST = 10259,
+    CCURLOPT_RESOLVER_START_DATA = 10273,
     CCURLOPT_PREREQDATA = 10313,
 
     CCURLOPT_WRITEFUNCTION = 20011,
@@ -195,6 +200,7 @@ enum {
     CCURLOPT_OPENSOCKETFUNCTION = 20163,
     CCURLOPT_SEEKFUNCTION = 20167,
     CCURLOPT_CLOSESOCKETFUNCTION = 20208,
+    CCURLOPT_RESOLVER_START_FUNCTION = 20272,
     CCURLOPT_PREREQFUNCTION = 20312,
 
     CCURLOPT_INFILESIZE_LARGE = 30115,
@@ -214,12 +220,6 @@ enum {
 };
 
 enum { CCURLSHOPT_SHARE = 1, CCURL_LOCK_DATA_SSL_SESSION = 4 };
-
-enum {
-    CCURLSSLOPT_NO_REVOKE = 1 << 1,
-    CCURLSSLOPT_REVOKE_BEST_EFFORT = 1 << 3,
-    CCURLSSLOPT_AUTO_CLIENT_CERT = 1 << 5
-};
 
 enum {
     CCURLINFO_PRIVATE = 0x100000 + 21,

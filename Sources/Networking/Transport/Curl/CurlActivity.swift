@@ -63,9 +63,17 @@
             return .check(at: uploaded == nil ? last.adding(idle) : now.adding(max(idle / 8, 1)))
         }
 
+        /// The time at which the connect timeout passes.
+        var connectEnd: UInt64 { start.adding(connect) }
+
+        /// Returns the status of an exchange whose name is being looked up.
+        func statusOfLookup(at now: UInt64) -> Status {
+            connectEnd <= now ? .passed(NetworkError(.connectTimedOut)) : .check(at: connectEnd)
+        }
+
         /// Returns the status of an exchange that waits for a connection. The connect timeout includes this wait.
         private func waiting(at now: UInt64) -> Status {
-            guard start.adding(connect) <= now else { return .check(at: start.adding(connect)) }
+            guard connectEnd <= now else { return .check(at: connectEnd) }
             let limit = timeouts.effectiveConnect.shortText
             return .passed(
                 NetworkError(

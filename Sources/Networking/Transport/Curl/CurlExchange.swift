@@ -81,9 +81,15 @@
             activity.noteConnection(at: loop.now)
         }
 
+        /// Lets the loop apply the connect timeout to a lookup that has begun.
+        func noteLookup() {
+            loop.nextTimeoutCheck = min(loop.nextTimeoutCheck, activity.connectEnd)
+        }
+
         /// Returns whether a timeout has passed, or when the next check is due. An exchange whose response waits for
         /// its reader is not idle.
         func timeoutStatus(at now: UInt64) -> CurlActivity.Status {
+            if handle?.isLookingUp == true { return activity.statusOfLookup(at: now) }
             let isHeldBack = pauses & CurlExchange.receiving != 0
             if let arrival = handle?.lastArrival { activity.note(arrival: arrival) }
             // The number of sent bytes is checked, because libcurl calls no callback when it sends the last bytes that

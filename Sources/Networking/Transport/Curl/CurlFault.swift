@@ -118,6 +118,12 @@
         ///
         /// Avoidance: such a request is sent over HTTP/1.1, unless the configuration requires HTTP/2.
         case earlyResponses
+        /// Before 7.87, libcurl waits for the thread that looks up a name when the request ends: the loop and all its
+        /// requests wait for as long as the system's resolver needs (7.87 has `CURLOPT_QUICK_EXIT`).
+        ///
+        /// Avoidance: a request that ends during the lookup is left to libcurl, without its exchange, until the lookup
+        /// ends (``CurlHandle/isLookingUp``). The loop itself applies the connect timeout to the lookup.
+        case joinedLookups
         /// Over HTTP/2, libcurl receives up to 32 MiB of a stream (10 MiB from 8.7 on) while it is paused.
         ///
         /// Avoidance: a body that is read as a stream is received over HTTP/1.1, unless the configuration requires HTTP/2.
@@ -135,7 +141,7 @@
         /// The versions on which the engine has to avoid the fault; nil for all versions.
         private var versions: [Range<CurlVersion>]? {
             switch self {
-            case .lossyHTTP2: [CurlVersion(7, 0)..<CurlVersion(7, 87)]
+            case .lossyHTTP2, .joinedLookups: [CurlVersion(7, 0)..<CurlVersion(7, 87)]
             case .logsRefusedStreams, .stallingHeads: [CurlVersion(7, 87)..<CurlVersion(8, 1)]
             case .unsafeUploads: [CurlVersion(8, 1)..<CurlVersion(8, 2, 1), CurlVersion(8, 7)..<CurlVersion(8, 23)]
             case .earlyResponses: [CurlVersion(7, 87)..<CurlVersion(8, 7)]

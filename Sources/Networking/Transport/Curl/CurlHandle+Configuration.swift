@@ -20,7 +20,6 @@
         ///   setting. The reason names the setting.
         func apply(_ configuration: CurlTransport.Configuration) throws {
             try apply(configuration.tls)
-            set(CCURLOPT_CA_CACHE_TIMEOUT, 30)  // see CurlFault.oldTrust
             if configuration.proxy != .direct { try applyToProxy(configuration.tls) }
             switch configuration.proxy {
             case .environment: break
@@ -36,68 +35,8 @@
             if configuration.addressFamily == .v6 { set(CCURLOPT_IPRESOLVE, 2) }
         }
 
-        /// Excludes the key exchanges over finite fields, in which a server chooses a group that takes a second of the
-        /// loop's time. All servers know elliptic curves. OpenSSL 3.5 has new groups, and its own order of them.
-        func limitKeyExchange() {
-            if library.isOnOpenSSL { set(CCURLOPT_SSL_CIPHER_LIST, "DEFAULT:!kDHE") }
-            if library.isOnOldOpenSSL { set(CCURLOPT_SSL_EC_CURVES, "X25519:P-256:X448:P-384:P-521") }
-        }
-
-        private func apply(_ tls: TLSConfiguration) throws {
-            switch tls.minimumVersion {
-            case .v1_2: set(CCURLOPT_SSLVERSION, CCURL_SSLVERSION_TLSv1_2)
-            case .v1_3: try require(set(CCURLOPT_SSLVERSION, CCURL_SSLVERSION_TLSv1_3), "tls.minimumVersion")
-            }
-            switch tls.trust {
-            case .system: break
-            case .file(let file):
-                try require(set(CCURLOPT_CAINFO, file.path), "tls.trust")
-                set(CCURLOPT_CAPATH, nil)
-            case .pem(let pem):
-                try require(set(CCURLOPT_CAINFO_BLOB, pem), "tls.trust")
-                set(CCURLOPT_CAPATH, nil)
-            }
-            if !tls.pins.isEmpty {
-                let pins = tls.pins.map(\.description).joined(separator: ";")
-                try require(set(CCURLOPT_PINNEDPUBLICKEY, pins), "tls.pins")
-            }
-            if let certificate = tls.clientCertificate { try apply(certificate) }
-        }
-
-        /// Applies the trusted certificates and the minimum version to the connection to an https proxy. Pins and the
-        /// client certificate are for the server.
-        private func applyToProxy(_ tls: TLSConfiguration) throws {
-            if library.isOnOpenSSL { set(CCURLOPT_PROXY_SSL_CIPHER_LIST, "DEFAULT:!kDHE") }
-            switch tls.minimumVersion {
-            case .v1_2: set(CCURLOPT_PROXY_SSLVERSION, CCURL_SSLVERSION_TLSv1_2)
-            case .v1_3: set(CCURLOPT_PROXY_SSLVERSION, CCURL_SSLVERSION_TLSv1_3)
-            }
-            switch tls.trust {
-            case .system: break
-            case .file(let file):
-                set(CCURLOPT_PROXY_CAINFO, file.path)
-                set(CCURLOPT_PROXY_CAPATH, nil)
-            case .pem(let pem):
-                try require(set(CCURLOPT_PROXY_CAINFO_BLOB, pem), "tls.trust")
-                set(CCURLOPT_PROXY_CAPATH, nil)
-            }
-        }
-
-        private func apply(_ certificate: TLSConfiguration.ClientCertificate) throws {
-            switch certificate.source {
-            case .pem(let file, let key):
-                try require(set(CCURLOPT_SSLCERT, file.path), "tls.clientCertificate")
-                set(CCURLOPT_SSLKEY, (key ?? file).path)
-            case .pkcs12(let data):
-                try require(set(CCURLOPT_SSLCERTTYPE, "P12"), "tls.clientCertificate")
-                try require(set(CCURLOPT_SSLCERT_BLOB, data), "tls.clientCertificate")
-            }
-            // The option is always set. Without it, OpenSSL would ask for a passphrase on the terminal, and block the
-            // loop.
-            set(CCURLOPT_KEYPASSWD, certificate.passphrase ?? "")
-        }
-
-        private func require(_ result: Int32, _ part: String) throws {
+        /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` that names the setting.
+        func require(_ result: Int32, _ part: String) throws {
             guard result != CCURLE_OK else { return }
             let words = String(cString: clibcurl_easy_strerror(result))
             throw NetworkError(
@@ -130,6 +69,13 @@
                 CurlHandle.exchange(handle)?.rewind() ?? Int32(CCURL_SEEKFUNC_FAIL)
             }
             installSocketCallbacks()
+            if library.has(.joinedLookups) {
+                set(CCURLOPT_RESOLVER_START_DATA, me)
+                clibcurl_easy_set_resolver_start(easy, Int32(CCURLOPT_RESOLVER_START_FUNCTION)) { _, _, handle in
+                    CurlHandle.at(handle)?.noteLookup(true)
+                    return 0
+                }
+            }
             // libcurl has this callback since 7.80. Without it, only the socket callbacks tell the engine that an
             // exchange no longer waits for a connection.
             set(CCURLOPT_PREREQDATA, me)
@@ -169,9 +115,10 @@
             // A socket can outlive the handle that opened it, but not the loop's table of sockets.
             set(CCURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque())
             clibcurl_easy_set_open_socket(easy, Int32(CCURLOPT_OPENSOCKETFUNCTION)) { handle, _, address in
-                guard let me = CurlHandle.at(handle), let address else { return -1 }
+                guard let me = CurlHandle.at(handle), let exchange = me.exchange, let address else { return -1 }
                 let wanted = address.load(as: clibcurl_sockaddr.self)
-                me.exchange?.noteConnection()
+                exchange.noteConnection()
+                me.noteLookup(false)
                 return me.sockets.openSocket(family: wanted.family, type: wanted.socktype, protocol: wanted.`protocol`)
             }
             clibcurl_easy_set_close_socket(easy, Int32(CCURLOPT_CLOSESOCKETFUNCTION)) { sockets, socket in

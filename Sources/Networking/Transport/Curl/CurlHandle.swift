@@ -20,11 +20,15 @@
         private let share: CurlShare
         private let memory: CurlHandleMemory
         private let pool: CurlHandleMemory.Pool
+        /// Whether libcurl looks up a name on another thread. Known only on versions with ``CurlFault/joinedLookups``.
+        @exclusivity(unchecked) private(set) var isLookingUp = false
         @exclusivity(unchecked) private var isSecure = false
         @exclusivity(unchecked) private var isPausedOnUnknownSocket = false
         /// The description of the proxy or Unix socket between the client and every host; nil if there is none.
         private let between: String?
         private let isProxySecure: Bool
+        /// Whether the server may ask for the client's certificate in a second handshake, as some do for certain paths.
+        private let hasClientCertificate: Bool
         private let httpVersions: CurlTransport.Configuration.HTTPVersions
         let library: CurlLibrary
 
@@ -42,6 +46,7 @@
             self.share = share
             between = configuration.between
             isProxySecure = configuration.proxy.isSecure
+            hasClientCertificate = configuration.tls.clientCertificate != nil
             httpVersions = configuration.httpVersions
             self.library = library
             self.pool = pool
@@ -104,31 +109,12 @@
         }
 
         private func setConnection(for exchange: CurlExchange) {
-            let timeout = exchange.request.timeouts.effectiveConnect.milliseconds
-            set(CCURLOPT_CONNECTTIMEOUT_MS, min(max(timeout, 1), Int(Int32.max)))
+            setConnectTimeout(exchange.request.timeouts.effectiveConnect)
             // Waiting for a connection that other requests use is useful only if HTTP/2 is possible.
             if mayUseHTTP2 { set(CCURLOPT_PIPEWAIT, 1) }
             if exchange.needsNewConnection { set(CCURLOPT_FRESH_CONNECT, 1) }
-            if isSecure {
-                limitKeyExchange()
-                chooseGeneration(for: exchange.request)
-            }
+            if isSecure { prepareTLS(for: exchange.request, isRenegotiated: hasClientCertificate) }
             avoidFaults(for: exchange)
-        }
-
-        /// Excludes the connections that take no further requests, and those that were opened with other trusted
-        /// certificates.
-        private func chooseGeneration(for request: HTTPRequest) {
-            if !request.isRepeatable, mayUseHTTP2 { sockets.retireSilent(to: request.origin) }
-            sockets.trust?.check(at: sockets.now)
-            if sockets.trust?.mustBeRead(at: sockets.now) == true { set(CCURLOPT_CA_CACHE_TIMEOUT, 0) }
-            let generation = sockets.generation(of: request.origin) + (sockets.trust?.generation ?? 0)
-            guard generation > 0 else { return }
-            // libcurl compares these options before it reuses a connection. They have a meaning on Windows only.
-            var options = generation & 1 != 0 ? CCURLSSLOPT_NO_REVOKE : 0
-            if generation & 2 != 0 { options |= CCURLSSLOPT_REVOKE_BEST_EFFORT }
-            if generation & 4 != 0 { options |= CCURLSSLOPT_AUTO_CLIENT_CERT }
-            set(CCURLOPT_SSL_OPTIONS, options)
         }
 
         /// Sets the options that avoid the faults of the libcurl version in use. See ``CurlFault``.
@@ -141,6 +127,25 @@
                 set(CCURLOPT_FRESH_CONNECT, 1)
                 set(CCURLOPT_FORBID_REUSE, 1)
             }
+        }
+
+        private func setConnectTimeout(_ time: Duration) {
+            set(CCURLOPT_CONNECTTIMEOUT_MS, min(max(time.milliseconds, 1), Int(Int32.max)))
+        }
+
+        /// Records that libcurl looks up a name, or that it has an address. During the lookup, the loop applies the
+        /// connect timeout, and libcurl comes too late.
+        func noteLookup(_ isLookingUp: Bool) {
+            guard library.has(.joinedLookups), isLookingUp != self.isLookingUp, let exchange else { return }
+            self.isLookingUp = isLookingUp
+            let timeout = exchange.request.timeouts.effectiveConnect
+            setConnectTimeout(isLookingUp ? timeout + .seconds(1) : timeout)
+            if isLookingUp { exchange.noteLookup() }
+        }
+
+        /// Leaves the handle to libcurl until the lookup has ended, which has no further time limit.
+        func abandon() {
+            setConnectTimeout(.milliseconds(Int64(Int32.max)))
         }
 
         /// Pauses the given directions and resumes the other directions.

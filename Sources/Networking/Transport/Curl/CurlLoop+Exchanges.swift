@@ -60,7 +60,12 @@
         /// Separates an exchange from its handle, and removes the handle from libcurl.
         private func detach(_ handle: CurlHandle) -> CurlExchange? {
             guard let exchange = handle.exchange else { return nil }
-            clibcurl_multi_remove(multi, handle.easy)
+            if handle.isLookingUp {
+                handle.abandon()
+                abandoned.append(handle)
+            } else {
+                clibcurl_multi_remove(multi, handle.easy)
+            }
             handle.noteEnd()
             handle.exchange = nil
             exchange.handle = nil
@@ -82,7 +87,13 @@
         func collect() {
             var result: Int32 = 0
             while let easy = clibcurl_multi_next_ended(multi, &result) {
-                guard let handle = CurlHandle.of(easy), let exchange = handle.exchange else { continue }
+                guard let handle = CurlHandle.of(easy) else { continue }
+                handle.noteLookup(false)
+                guard let exchange = handle.exchange else {
+                    clibcurl_multi_remove(multi, easy)
+                    abandoned.removeAll { $0 === handle }
+                    continue
+                }
                 // Some versions of libcurl report no error if a connection ends before the response head.
                 if result == CCURLE_OK, !exchange.hasReceived { result = Int32(CCURLE_GOT_NOTHING) }
                 if exchange.isAnswered {

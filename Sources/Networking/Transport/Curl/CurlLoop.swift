@@ -28,6 +28,8 @@
         /// The streams that servers refused, for versions of libcurl that do not repeat the requests of these streams.
         @exclusivity(unchecked) var streamLog = CurlStreamLog()
         @exclusivity(unchecked) var active: [CurlHandle] = []
+        /// The handles without an exchange that libcurl still has: see ``CurlFault/joinedLookups``.
+        @exclusivity(unchecked) var abandoned: [CurlHandle] = []
         @exclusivity(unchecked) var outcomes = CurlOutcomes()
         private let handleMemory = CurlHandleMemory.Pool()
         @exclusivity(unchecked) private var isOpen = true
@@ -126,6 +128,8 @@
             }
             for handle in active { end(handle, .failure(NetworkError(.transportShutDown))) }
             outcomes.deliver()
+            for handle in abandoned { clibcurl_multi_remove(multi, handle.easy) }
+            abandoned = []
             close()
         }
 

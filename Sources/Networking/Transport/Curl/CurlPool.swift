@@ -10,12 +10,35 @@
         /// The sockets of the connections that may serve several requests at a time.
         fileprivate var sockets: [CurlStreamLog.Connection: Int32] = [:]
         /// The generations of the connections of origins that have had a retired connection.
-        fileprivate var generations: [HTTPOrigin: Int] = [:]
+        private var generations: [HTTPOrigin: Int] = [:]
+        /// The generation of the connections of all other origins.
+        private var commonGeneration = 0
+        private var lastGeneration = 0
 
         init(_ limits: CurlTransport.Configuration.Limits) {
             idleAge = UInt64(max(limits.idleAge.nanoseconds, 1))
             lifetime = limits.lifetime.map { UInt64(max($0.nanoseconds, 1)) }
             silence = UInt64(max(limits.silence.nanoseconds, 1))
+        }
+
+        /// Begins a generation of connections to an origin.
+        fileprivate mutating func renew(_ origin: HTTPOrigin) {
+            lastGeneration += 1
+            generations[origin] = lastGeneration
+            if generations.count > 1_000 { renewAll() }
+        }
+
+        /// Begins a generation of all connections.
+        fileprivate mutating func renewAll() {
+            lastGeneration += 1
+            commonGeneration = lastGeneration
+            generations = [:]
+        }
+
+        /// The number of the generation of connections that a request to an origin may use.
+        fileprivate func generation(of origin: HTTPOrigin?) -> Int {
+            guard !generations.isEmpty, let origin else { return commonGeneration }
+            return generations[origin] ?? commonGeneration
         }
 
         mutating func forget(_ path: CurlStreamLog.Connection, _ socket: Int32) {
@@ -127,15 +150,15 @@
             let entry = entries[Int(socket)]
             update(socket) { $0.isRetired = true }
             guard !entry.isExclusive, !entry.isRetired, let origin = entry.origin else { return }
-            if pool.generations.count > 1_000 { pool.generations = [:] }
-            pool.generations[origin, default: 0] += 1
+            pool.renew(origin)
         }
 
-        /// The number of the generation of connections that a request to an origin may use.
-        func generation(of origin: HTTPOrigin?) -> Int {
-            guard !pool.generations.isEmpty, let origin else { return 0 }
-            return pool.generations[origin] ?? 0
+        /// Lets no request use the connections that were opened with other trusted certificates.
+        func checkTrust() {
+            if trust?.isReplaced(at: now) == true { pool.renewAll() }
         }
+
+        func generation(of origin: HTTPOrigin?) -> Int { pool.generation(of: origin) }
 
         /// Records which connection a request is about to be sent on, if it may serve several requests at a time:
         /// libcurl does not tell the socket of a connection that other requests use already.

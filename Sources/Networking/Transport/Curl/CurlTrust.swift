@@ -20,8 +20,6 @@
         private var identity: Identity
         private var checked: UInt64 = 0
         private var changed: UInt64?
-        /// The number of changes of the file.
-        private(set) var generation = 0
 
         /// - Returns: Nil if the trusted certificates are not in a file of the app.
         init?(_ trust: TLSConfiguration.Trust) {
@@ -30,15 +28,15 @@
             identity = Identity(path)
         }
 
-        /// Looks at the file, at most once a second.
-        mutating func check(at now: UInt64) {
-            guard now >= checked &+ 1_000_000_000 else { return }
+        /// Looks at the file, at most once a second, and returns whether it has changed since the last time.
+        mutating func isReplaced(at now: UInt64) -> Bool {
+            guard now >= checked &+ 1_000_000_000 else { return false }
             checked = now
             let found = Identity(path)
-            guard found != identity else { return }
+            guard found != identity else { return false }
             identity = found
             changed = now
-            generation += 1
+            return true
         }
 
         /// Whether libcurl must read the file for a new connection. It may have read the file between the change and
