@@ -241,29 +241,4 @@
             .microseconds(clibcurl_easy_get_offset(easy, Int32(info)))
         }
     }
-
-    /// Setting options.
-    extension CurlHandle {
-        @discardableResult
-        func set(_ option: Int, _ value: Int) -> Int32 {
-            clibcurl_easy_set_long(easy, Int32(option), value)
-        }
-
-        @discardableResult
-        func set(_ option: Int, _ text: String?) -> Int32 {
-            guard let text else { return clibcurl_easy_set_text(easy, Int32(option), nil) }
-            // Passing the text itself would copy it into an array.
-            return text.withCString { clibcurl_easy_set_text(easy, Int32(option), $0) }
-        }
-
-        /// Sets an option to data, which libcurl copies.
-        func set(_ option: Int, _ data: Data) -> Int32 {
-            data.withUnsafeBytes { clibcurl_easy_set_blob(easy, Int32(option), $0.baseAddress, $0.count) }
-        }
-
-        @discardableResult
-        func set(_ option: Int, _ pointer: UnsafeMutableRawPointer) -> Int32 {
-            clibcurl_easy_set_pointer(easy, Int32(option), pointer)
-        }
-    }
 #endif
