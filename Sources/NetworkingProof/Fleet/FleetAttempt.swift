@@ -20,7 +20,7 @@ struct FleetAttempt {
     var generation: UInt16 = 0
     /// The seconds in the `Retry-After` of the response.
     var asked: UInt16 = 0
-    var isProbe = false
+    var probe: Int32 = 0
     /// The number of times that the breaker had opened when it admitted the attempt.
     var openings: Int32 = 0
     /// Whether the client refreshes its token only for this call.

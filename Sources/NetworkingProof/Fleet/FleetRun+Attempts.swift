@@ -10,7 +10,7 @@ extension FleetRun {
         if policy.breaker != nil {
             switch clients.circuits[client].enter(at: now) {
             case .pass: break
-            case .probe: attempt.isProbe = true
+            case .probe: attempt.probe = Int32(clamping: clients.circuits[client].probes)
             case .refuse: return fail(attempt, with: .circuitOpen)
             }
             attempt.openings = Int32(clamping: clients.circuits[client].openings)
@@ -27,9 +27,9 @@ extension FleetRun {
 
     /// Releases the permit of a probe that was not sent.
     mutating func returnProbe(_ attempt: inout FleetAttempt) {
-        guard attempt.isProbe else { return }
-        clients.circuits[Int(attempt.client)].leave(.neither, wasProbe: true, admitted: nil, at: now)
-        attempt.isProbe = false
+        guard attempt.probe > 0 else { return }
+        clients.circuits[Int(attempt.client)].leave(.neither, probe: Int(attempt.probe), at: now)
+        attempt.probe = 0
     }
 
     /// Handles a response. First the permits are released. Then the error handlers decide.
@@ -42,10 +42,13 @@ extension FleetRun {
             _ = clients.gates[client].close(for: .seconds(Int(attempt.asked)), atMost: .seconds(60), at: now)
         }
         if policy.breaker != nil {
-            clients.circuits[client].leave(
-                circuitOutcomes[Int(attempt.outcome.rawValue)], wasProbe: attempt.isProbe,
-                admitted: Int(attempt.openings), at: now)
-            attempt.isProbe = false
+            let result = circuitOutcomes[Int(attempt.outcome.rawValue)]
+            if attempt.probe > 0 {
+                clients.circuits[client].leave(result, probe: Int(attempt.probe), at: now)
+                attempt.probe = 0
+            } else {
+                clients.circuits[client].leave(result, admitted: Int(attempt.openings), at: now)
+            }
         }
         if policy.hasBudget, let status = attempt.outcome.status { clients.budgets[client].record(status) }
         switch attempt.outcome {

@@ -98,6 +98,22 @@ struct CircuitBreakerTests {
         #expect(breaker.state(of: origin) == .closed, "failures before the pause no longer count")
     }
 
+    @Test("A probe without a response refuses other calls only for the length of the pause")
+    func slowProbe() throws {
+        var machine = CircuitMachine(
+            .init(failureRatio: 0.5, minimumCalls: 1, window: .seconds(10), pause: .seconds(5)))
+        machine.leave(.failure, admitted: 0, at: .zero)
+        #expect(machine.enter(at: .seconds(5)) == .probe)
+        #expect(machine.enter(at: .seconds(9)) == .refuse(after: .zero))
+        #expect(machine.enter(at: .seconds(10)) == .probe)
+        machine.leave(.failure, probe: 1, at: .seconds(11))
+        #expect(machine.state == .halfOpen, "a failure of the first probe says nothing after the second has begun")
+        machine.leave(.success, probe: 1, at: .seconds(12))
+        #expect(machine.state == .closed)
+        machine.leave(.failure, probe: 2, at: .seconds(13))
+        #expect(machine.state == .closed, "a probe of before does not open a closed circuit")
+    }
+
     @Test("If a probe is cancelled, the next call becomes the probe")
     func cancelledProbe() throws {
         try open()

@@ -2,8 +2,9 @@
 /// works again.
 ///
 /// For each origin, the breaker is in one of three states. Closed: requests are sent. Open: requests end at once with
-/// ``NetworkError/Kind/circuitOpen``. Half open: after the pause, one request is sent as a probe. Its outcome closes or
-/// opens the breaker. Failures are responses with status 500 and above, refused and lost connections, timeouts, failed
+/// ``NetworkError/Kind/circuitOpen``. Half open: after the pause, one request is sent as a probe. The head of its
+/// response closes or opens the breaker; if none arrives within the length of the pause, another request is sent.
+/// Failures are responses with status 500 and above, refused and lost connections, timeouts, failed
 /// handshakes, and incomplete or malformed responses. Responses with status below 400 are successes. Responses with
 /// status 400 to 499, cancelled calls, an unavailable network and requests that were not sent count neither as failures
 /// nor as successes. A token refresh is always sent. Use one breaker for all services of a server.
@@ -40,8 +41,8 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
     /// The context of a permit. Only probes, and calls that are admitted after the circuit has opened once, have a
     /// context.
     private struct Admission: Sendable {
-        /// Whether the outcome of a probe is still open; nil for a call that is no probe.
-        let probe: Locked<Bool>?
+        /// The number of a probe whose outcome is still open; nil for a call that is no probe.
+        let probe: Locked<Int?>?
         /// The number of times that the circuit had opened when the call was admitted.
         let openings: Int
     }
@@ -88,10 +89,10 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         }
         if let closed { return permit(for: origin, openings: closed) }
         let now = clock.now()
-        let (answer, openings) = change(origin, at: now) { ($0.enter(at: now), $0.openings) }
+        let (answer, machine) = change(origin, at: now) { ($0.enter(at: now), $0) }
         switch answer {
-        case .pass: return permit(for: origin, openings: openings)
-        case .probe: return permit(for: origin, isProbe: true, openings: openings)
+        case .pass: return permit(for: origin, openings: machine.openings)
+        case .probe: return permit(for: origin, probe: machine.probes, openings: machine.openings)
         case .refuse(let wait):
             let words =
                 wait > .zero
@@ -103,9 +104,9 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
 
     /// Creates a permit. Most circuits never open. Their permits have no context, because a context needs an
     /// allocation.
-    private func permit(for origin: HTTPOrigin, isProbe: Bool = false, openings: Int) -> AdmissionPermit {
-        guard isProbe || openings > 0 else { return AdmissionPermit(for: origin) }
-        return AdmissionPermit(for: origin, context: Admission(probe: isProbe ? Locked(true) : nil, openings: openings))
+    private func permit(for origin: HTTPOrigin, probe: Int? = nil, openings: Int) -> AdmissionPermit {
+        guard openings > 0 else { return AdmissionPermit(for: origin) }  // there is no probe before the first opening
+        return AdmissionPermit(for: origin, context: Admission(probe: probe.map { Locked($0) }, openings: openings))
     }
 
     /// Never waits: it returns a permit or throws an error.
@@ -115,12 +116,10 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
 
     /// Counts the outcome of a probe, so that a slow body does not refuse other requests.
     public func heard(_ permit: AdmissionPermit, _ head: HTTPResponse) {
-        guard let origin = permit.origin, let probe = (permit.context as? Admission)?.probe, probe.take() else {
-            return
-        }
+        guard let origin = permit.origin, let probe = (permit.context as? Admission)?.probe?.take() else { return }
         let outcome = head.request.origin == origin ? CircuitMachine.Outcome(head.status) : .success
         let now = clock.now()
-        change(origin, at: now) { $0.leave(outcome, wasProbe: true, admitted: nil, at: now) }
+        change(origin, at: now) { $0.leave(outcome, probe: probe, at: now) }
     }
 
     /// Counts the outcome of the request, unless the head of a probe has decided. If the host redirected the request to
@@ -132,9 +131,12 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         let now = clock.now()
         let (known, target) = outcome.aboutHost
         let own = target == nil || target == origin ? known : .success
-        guard admission?.probe?.take() ?? true else { return }
-        let isProbe = admission?.probe != nil
-        change(origin, at: now) { $0.leave(own, wasProbe: isProbe, admitted: admission?.openings ?? 0, at: now) }
+        if let open = admission?.probe {
+            guard let probe = open.take() else { return }
+            change(origin, at: now) { $0.leave(own, probe: probe, at: now) }
+        } else {
+            change(origin, at: now) { $0.leave(own, admitted: admission?.openings ?? 0, at: now) }
+        }
     }
 
     @discardableResult
@@ -156,11 +158,11 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
     }
 }
 
-extension Locked<Bool> {
-    /// Sets the value to false, and returns the earlier value.
-    fileprivate func take() -> Bool {
+extension Locked<Int?> {
+    /// Sets the value to nil, and returns the earlier value.
+    fileprivate func take() -> Int? {
         withLock { value in
-            defer { value = false }
+            defer { value = nil }
             return value
         }
     }
@@ -191,7 +193,7 @@ extension CircuitMachine.Outcome {
     package init(_ kind: NetworkError.Kind) {
         let aboutTheHost: Set<NetworkError.Kind> = [
             .cannotConnect, .connectionLostBeforeHead, .connectionLostAfterHead, .connectTimedOut, .idleTimedOut,
-            .deadlineTimedOut, .tlsFailed, .truncatedBody, .malformedResponse, .undecodableContent,
+            .deadlineTimedOut, .tlsFailed, .truncatedBody, .malformedResponse, .undecodableContent, .notProcessed,
         ]
         self = aboutTheHost.contains(kind) ? .failure : .neither
     }

@@ -34,6 +34,10 @@ package struct CircuitMachine: Sendable {
     /// The number of times that the circuit has opened. A call that was admitted before the circuit last opened does
     /// not count.
     package private(set) var openings = 0
+    /// The number of probes so far. Only the outcome of the last one counts, unless it is a success.
+    package private(set) var probes = 0
+    /// The time at which the next probe may begin although the last one is still in progress.
+    private var nextProbe = Duration.zero
     /// The end of the newest slice.
     private var sliceEnd = Duration.zero
     private static let slices: Int64 = 10
@@ -73,27 +77,33 @@ package struct CircuitMachine: Sendable {
             return .pass
         case .open(let until) where now < until:
             return .refuse(after: until - now)
-        case .open, .halfOpen(isProbing: false):
-            phase = .halfOpen(isProbing: true)
-            return .probe
-        case .halfOpen(isProbing: true):
+        case .halfOpen(isProbing: true) where now < nextProbe:
             return .refuse(after: .zero)
+        case .open, .halfOpen:
+            phase = .halfOpen(isProbing: true)
+            nextProbe = now + configuration.pause
+            probes += 1
+            return .probe
         }
     }
 
     /// Counts the outcome of a call.
     ///
-    /// - Parameter admitted: The value of ``openings`` when the call was admitted; nil for a call that counts in any
-    ///   case.
-    package mutating func leave(_ outcome: Outcome, wasProbe: Bool, admitted: Int?, at now: Duration) {
-        if wasProbe {
-            switch outcome {
-            case .success: close()
-            case .failure: open(at: now)
-            case .neither: phase = .halfOpen(isProbing: false)
-            }
-        } else if phase == .closed, admitted ?? openings == openings {
-            count(outcome, at: now)
+    /// - Parameter admitted: The value of ``openings`` when the call was admitted.
+    package mutating func leave(_ outcome: Outcome, admitted: Int, at now: Duration) {
+        if phase == .closed, admitted == openings { count(outcome, at: now) }
+    }
+
+    /// Counts the outcome of a probe.
+    ///
+    /// - Parameter probe: The value of ``probes`` when the probe was admitted.
+    package mutating func leave(_ outcome: Outcome, probe: Int, at now: Duration) {
+        guard case .halfOpen = phase else { return }
+        switch outcome {
+        case .success: close()
+        case .failure where probe == probes: open(at: now)
+        case .neither where probe == probes: phase = .halfOpen(isProbing: false)
+        case .failure, .neither: break  // a later probe decides
         }
     }
 

@@ -36,6 +36,8 @@ struct CircuitRules: Sendable {
     let pause: Int64
     /// The expected phase.
     private(set) var phase = Phase.closed
+    /// The slice in which a probe begins even if the last one is still in progress.
+    private(set) var nextProbe: Int64 = 0
     private var counted: [Counted] = []
     /// The broken rules of the last move.
     var faults: [String] = []
@@ -56,17 +58,21 @@ struct CircuitRules: Sendable {
     mutating func enter(_ answer: Answer, at now: Int64) {
         anOpenCircuitRefuses(answer, at: now)
         aPauseEndsWithAProbe(answer, at: now)
-        oneProbeAtATime(answer)
+        oneProbeAtATime(answer, at: now)
         aClosedCircuitAdmits(answer)
-        if answer == .probe { phase = .halfOpen(isProbing: true) }
+        if answer == .probe { (phase, nextProbe) = (.halfOpen(isProbing: true), now + pause) }
     }
 
     /// A probe ends.
-    mutating func endProbe(_ outcome: Outcome, at now: Int64, shown: Shown) {
+    ///
+    /// - Parameter isLast: Whether no other probe began after it.
+    mutating func endProbe(_ outcome: Outcome, isLast: Bool, at now: Int64, before: Shown, shown: Shown) {
+        guard case .halfOpen = phase else { return lateOutcomesDoNotCount(before, shown) }
         switch outcome {
         case .success: (phase, counted) = (.closed, [])
-        case .failure: phase = .open(until: now + pause)
-        case .neither: phase = .halfOpen(isProbing: false)
+        case .failure where isLast: phase = .open(until: now + pause)
+        case .neither where isLast: phase = .halfOpen(isProbing: false)
+        case .failure, .neither: break
         }
         aProbeDecides(outcome, shown)
         if phase == .closed { aClosingCircuitForgets(shown) }
@@ -104,19 +110,21 @@ struct CircuitRules: Sendable {
             "a call \(until - now) slices before the end of the pause gets \(answer)")
     }
 
-    /// After the pause, or after a probe that says nothing about the host, a call is admitted as a probe.
+    /// After the pause, after a probe that says nothing about the host, or if a probe takes longer than the pause, a
+    /// call is admitted as a probe.
     private mutating func aPauseEndsWithAProbe(_ answer: Answer, at now: Int64) {
         switch phase {
-        case .closed, .halfOpen(isProbing: true): return
+        case .closed: return
+        case .halfOpen(isProbing: true): if now < nextProbe { return }
         case .open(let until): if now < until { return }
         case .halfOpen(isProbing: false): break
         }
         expect(answer == .probe, "a call after the pause gets \(answer)")
     }
 
-    /// While a probe is in progress, all other calls are refused.
-    private mutating func oneProbeAtATime(_ answer: Answer) {
-        guard phase == .halfOpen(isProbing: true) else { return }
+    /// While a probe is in progress, all other calls are refused for the length of the pause.
+    private mutating func oneProbeAtATime(_ answer: Answer, at now: Int64) {
+        guard phase == .halfOpen(isProbing: true), now < nextProbe else { return }
         expect(answer == .refuse(after: 0), "a second call gets \(answer)")
     }
 
@@ -144,9 +152,9 @@ struct CircuitRules: Sendable {
         expect(shown.phase == phase, "\(window) make the circuit \(shown.phase), expected \(phase)")
     }
 
-    /// If no probe is in progress, the circuit admits a call after the pause, or earlier.
+    /// The circuit admits a call after the pause, or earlier, whatever a probe does.
     mutating func aRefusedCircuitBecomesReady(_ answerAfterAPause: Answer) {
-        guard phase != .closed, phase != .halfOpen(isProbing: true), case .refuse = answerAfterAPause else { return }
+        guard phase != .closed, case .refuse = answerAfterAPause else { return }
         expect(false, "a call is refused after a whole pause")
     }
 

@@ -17,6 +17,8 @@ struct CircuitWorld: World {
         /// A call that was admitted before the circuit opened.
         case late
         case probe
+        /// A probe that took so long that another one began.
+        case oldProbe
     }
 
     enum Move: CustomStringConvertible, Sendable {
@@ -82,7 +84,9 @@ struct CircuitWorld: World {
         rules.enter(answer, at: now)
         switch answer {
         case .pass: running[.current, default: []].append(machine.openings)
-        case .probe: running[.probe, default: []].append(machine.openings)
+        case .probe:
+            running[.oldProbe, default: []] += running[.probe, default: []]
+            running[.probe] = [machine.probes]
         case .refuse: break
         }
     }
@@ -90,10 +94,14 @@ struct CircuitWorld: World {
     private mutating func leave(_ call: Call, _ outcome: CircuitMachine.Outcome) {
         let admitted = running[call, default: []].removeFirst()
         let before = shown
-        machine.leave(outcome, wasProbe: call == .probe, admitted: admitted, at: time)
+        switch call {
+        case .probe, .oldProbe: machine.leave(outcome, probe: admitted, at: time)
+        case .current, .late: machine.leave(outcome, admitted: admitted, at: time)
+        }
         let result = CircuitRules.Outcome(outcome)
         switch call {
-        case .probe: rules.endProbe(result, at: now, shown: shown)
+        case .probe, .oldProbe:
+            rules.endProbe(result, isLast: call == .probe, at: now, before: before, shown: shown)
         case .late: rules.endLate(before: before, shown: shown)
         case .current:
             guard rules.end(result, at: now, shown: shown) else { return }
@@ -122,7 +130,9 @@ struct CircuitWorld: World {
         case .open(let until):
             key.write(1)
             key.write(UInt8(clamping: Int64(max(until - time, .milliseconds(-10)) / .milliseconds(1)) + 10))
-        case .halfOpen(let isProbing): key.write(isProbing ? 2 : 3)
+        case .halfOpen(let isProbing):
+            key.write(isProbing ? 2 : 3)
+            key.write(UInt8(max(rules.nextProbe - now, -1) + 1))
         }
         for count in machine.counts where now - count.slice < 10 {
             key.write([UInt8(now - count.slice), UInt8(count.calls), UInt8(count.failures)])
