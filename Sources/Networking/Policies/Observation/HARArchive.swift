@@ -30,9 +30,12 @@ public struct HARArchive: Codable, Sendable, Hashable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         // The encoder escapes only the control characters that JSON does not allow.
-        let lines = String(decoding: try encoder.encode(self), as: UTF8.self).split(separator: "\n")
-        let escaped = lines.map { String($0).escapingControls { String(format: "\\u%04x", $0.value) } }
-        return Data(escaped.joined(separator: "\n").utf8)
+        // Bytes are split, because comparing the characters of a text with n combining marks in a row takes n² steps.
+        let lines = try encoder.encode(self).split(separator: UInt8(ascii: "\n"))
+        let escaped = lines.map { line in
+            Data(String(decoding: line, as: UTF8.self).escapingControls { String(format: "\\u%04x", $0.value) }.utf8)
+        }
+        return Data(escaped.joined(separator: [UInt8(ascii: "\n")]))
     }
 
     // In the types below, a member that browsers omit is optional.
@@ -61,6 +64,10 @@ public struct HARArchive: Codable, Sendable, Hashable {
         package var cache: Unread<NoMembers>? = Unread()
         /// The durations of the phases.
         package var timings: Timings?
+        /// The IP address of the server.
+        package var serverIPAddress: String?
+        /// The port of the server.
+        package var connection: String?
         /// Additional information from the library.
         package var comment: String?
     }

@@ -24,10 +24,10 @@ public import Foundation
 ///   order of creation. A cookie that replaces a stored cookie takes its position in this order.
 /// - **Lifetime.** A cookie expires after at most 400 days. Cookies without `Max-Age` and `Expires` live as long as the
 ///   jar.
-/// - **Limits.** A jar stores 50 cookies per domain and 3,000 in total. If a limit is exceeded, it removes expired
-///   cookies. If no cookie has expired, it removes the least recently used cookie. Within a domain, it removes a
-///   `Secure` cookie only if there are no other cookies. ``cookies(for:)`` counts as a use. Cookies of servers to which
-///   other servers have redirected are removed before all others.
+/// - **Limits.** Of a response, the first 50 fields are read. A jar stores 50 cookies per domain and 3,000 in total. If
+///   a limit is exceeded, it removes expired cookies. If no cookie has expired, it removes the least recently used
+///   cookie. Within a domain, it removes a `Secure` cookie only if there are no other cookies. ``cookies(for:)`` counts
+///   as a use. Cookies of servers to which other servers have redirected are removed before all others.
 /// - **Other attributes.** `SameSite` and `Partitioned` are ignored, since a service has no pages. `HttpOnly` has no
 ///   effect on requests, and is visible in ``cookies``.
 ///
@@ -101,7 +101,8 @@ public final class CookieJar: Sendable {
     package func keep(_ headers: HTTPHeaders, from url: URL, isForeign: Bool = false) {
         guard let location = CookieLocation(url) else { return }
         let now = date()
-        let received = headers.values(for: .setCookie).compactMap(SetCookie.init).compactMap { field -> Cookie? in
+        let fields = headers.values(for: .setCookie).prefix(CookieJar.mostFields)
+        let received = fields.compactMap(SetCookie.init).compactMap { field -> Cookie? in
             var cookie = Cookie(field, from: location, at: now, suffixes: suffixes ?? .system)
             cookie?.isForeign = isForeign
             return cookie
@@ -110,7 +111,7 @@ public final class CookieJar: Sendable {
         let stored = storage?.cookies?.compactMap(Cookie.init)
         let changes = store.withLock { store in
             if let stored { store.adopt(stored) }
-            return received.map { store.keep($0, from: location, at: now, suffixes: suffixes ?? .system) }
+            return store.keep(received, from: location, at: now, suffixes: suffixes ?? .system)
         }
         // The storage is changed outside the lock, because it notifies observers. The storage replaces a cookie in one
         // step, so that no request misses the cookie.
@@ -120,6 +121,9 @@ public final class CookieJar: Sendable {
             if let cookie = change.kept { HTTPCookie(cookie).map(storage.setCookie) }
         }
     }
+
+    /// The number of `Set-Cookie` fields of a response that are read. libcurl has the same limit.
+    private static let mostFields = 50
 
     /// The maximum length of the `Cookie` field: 8,190 bytes. Most servers reject a longer field. Otherwise, one server
     /// of a site could prevent all requests to the other servers of the site.

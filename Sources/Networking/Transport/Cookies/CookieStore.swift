@@ -38,13 +38,22 @@ struct CookieStore: Sendable {
         return chosen.sorted { ($1.path.utf8.count, $0.creation) < ($0.path.utf8.count, $1.creation) }
     }
 
-    /// Stores a cookie. It replaces a stored cookie with the same key, and takes the place of the stored cookie in the
-    /// order of creation. An expired cookie is not stored; it only removes the stored cookie with the same key.
+    /// Stores the cookies of a response. The limit of the jar is enforced once, when all of them are stored.
+    ///
+    /// - Returns: The change of each cookie, and the cookies that the limit of the jar removes.
     @discardableResult
     mutating func keep(
-        _ cookie: Cookie, from location: CookieLocation, at now: Date,
+        _ cookies: [Cookie], from location: CookieLocation, at now: Date,
         suffixes: @autoclosure () -> CookieJar.PublicSuffixList
-    ) -> Change {
+    ) -> [Change] {
+        let changes = cookies.map { keep($0, from: location, at: now) }
+        guard count > CookieStore.limit, let domain = cookies.first?.domain else { return changes }
+        return changes + [Change(removed: enforceLimit(addedTo: suffixes().site(of: domain), at: now))]
+    }
+
+    /// Stores a cookie. It replaces a stored cookie with the same key, and takes the place of the stored cookie in the
+    /// order of creation. An expired cookie is not stored; it only removes the stored cookie with the same key.
+    private mutating func keep(_ cookie: Cookie, from location: CookieLocation, at now: Date) -> Change {
         guard location.isSecure || !hidesSecureCookie(cookie, at: now) else { return Change() }
         var (cookie, change) = (cookie, Change())
         history += 1
@@ -62,7 +71,7 @@ struct CookieStore: Sendable {
         }
         domains[cookie.domain, default: []].append(cookie)
         count += 1
-        let evicted = enforceLimits(addedTo: cookie.domain, at: now, suffixes)
+        let evicted = enforceLimit(of: cookie.domain)
         change.removed += evicted
         change.kept = evicted.contains { $0.hasKey(of: cookie) } ? nil : cookie
         return change
@@ -96,39 +105,35 @@ struct CookieStore: Sendable {
         }
     }
 
-    /// Enforces both limits after a cookie was added to a domain.
-    ///
-    /// If the domain has too many cookies, its least recently used cookie is removed. A Secure cookie is removed only
-    /// if the domain has no other cookies. Otherwise, responses over http could fill the domain and so remove its
-    /// Secure cookies. If the jar has too many cookies, all expired cookies are removed. If it still has too many, the
-    /// least recently used cookie is removed: of the domain's own site, unless the site has few cookies. Otherwise, one
-    /// site could remove the cookies of all others. Foreign cookies are removed first, because a server can redirect to
-    /// any number of sites.
-    private mutating func enforceLimits(
-        addedTo domain: String, at now: Date, _ suffixes: () -> CookieJar.PublicSuffixList
-    ) -> [Cookie] {
-        var evicted: [Cookie] = []
-        if let cookies = domains[domain], cookies.count > CookieStore.domainLimit,
+    /// Removes the least recently used cookie of a domain that has too many. A Secure cookie is removed only if the
+    /// domain has no other cookies. Otherwise, responses over http could fill the domain and so remove its Secure
+    /// cookies.
+    private mutating func enforceLimit(of domain: String) -> [Cookie] {
+        func leastRecentlyUsed(_ cookies: [Cookie]) -> Cookie? { cookies.min { $0.lastAccess < $1.lastAccess } }
+        guard let cookies = domains[domain], cookies.count > CookieStore.domainLimit,
             let oldest = leastRecentlyUsed(cookies.filter { !$0.isSecure }) ?? leastRecentlyUsed(cookies)
-        {
-            evicted += remove(from: domain) { $0.hasKey(of: oldest) }
-        }
-        guard count > CookieStore.limit else { return evicted }
-        for domain in domains.keys { evicted += remove(from: domain) { $0.isExpired(at: now) } }
-        guard count > CookieStore.limit else { return evicted }
-        let site = suffixes().site(of: domain)
-        let own = domains.filter { HostName.matches($0.key, domain: site) }.values.joined()
-        let isFull = own.count > CookieStore.domainLimit
-        let all = domains.values.joined()
-        let foreign = all.filter(\.isForeign)
-        if let oldest = leastRecentlyUsed(isFull ? Array(own) : foreign.isEmpty ? Array(all) : foreign) {
-            evicted += remove(from: oldest.domain) { $0.hasKey(of: oldest) }
-        }
-        return evicted
+        else { return [] }
+        return remove(from: domain) { $0.hasKey(of: oldest) }
     }
 
-    private func leastRecentlyUsed(_ cookies: some Sequence<Cookie>) -> Cookie? {
-        cookies.min { $0.lastAccess < $1.lastAccess }
+    /// Removes cookies of a jar that has too many: all expired cookies, and then the least recently used ones. Of
+    /// these, those of the site that has added cookies are removed first, unless it has few. Otherwise, one site could
+    /// remove the cookies of all others. Then come foreign cookies, because a server can redirect to any number of
+    /// sites.
+    private mutating func enforceLimit(addedTo site: String, at now: Date) -> [Cookie] {
+        var evicted: [Cookie] = []
+        for domain in Array(domains.keys) { evicted += remove(from: domain) { $0.isExpired(at: now) } }
+        guard count > CookieStore.limit else { return evicted }
+        let own = Set(domains.keys.filter { HostName.matches($0, domain: site) })
+        let isFull = own.reduce(0) { $0 + (domains[$1]?.count ?? 0) } > CookieStore.domainLimit
+        func rank(_ cookie: Cookie) -> Int { isFull && own.contains(cookie.domain) ? 0 : cookie.isForeign ? 1 : 2 }
+        let order = domains.values.joined().map { (rank: rank($0), cookie: $0) }.sorted {
+            ($0.rank, $0.cookie.lastAccess) < ($1.rank, $1.cookie.lastAccess)
+        }
+        for (_, cookie) in order.prefix(count - CookieStore.limit) {
+            evicted += remove(from: cookie.domain) { $0.hasKey(of: cookie) }
+        }
+        return evicted
     }
 
     private mutating func remove(from domain: String, where isGone: (Cookie) -> Bool) -> [Cookie] {
