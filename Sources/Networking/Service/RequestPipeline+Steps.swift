@@ -38,8 +38,9 @@ extension RequestPipeline {
         request.body = try request.body.encoded(by: settings.encoder ?? JSONEncoder())
     }
 
-    /// Waits until the policies admit the request. If it cannot be sent now, because the circuit breaker is open, or
-    /// because the token has expired and its refresh has failed without ending the session, the cache may respond.
+    /// Waits until the policies admit the request. If it cannot be sent now, because the circuit breaker is open,
+    /// because the host accepts no requests for long, or because the token has expired and its refresh has failed
+    /// without ending the session, the cache may respond.
     ///
     /// A call that uses only the cache sends nothing. It waits only until the token is known, because a stored response
     /// belongs to a token.
@@ -52,7 +53,7 @@ extension RequestPipeline {
             return admitted
         } catch {
             guard client.configuration.cache != nil, request.method.isSafe, let known = error as? NetworkError,
-                known.kind == .circuitOpen || known.kind == .noToken && !known.isLoggedOut
+                [.circuitOpen, .rateLimited].contains(known.kind) || known.kind == .noToken && !known.isLoggedOut
             else { throw error }
             request.mustNotBeSent(because: known)
             return Admitted()

@@ -142,6 +142,28 @@ struct BackoffGateTests {
         #expect(log.value == ["call 0", "call 0"])
     }
 
+    @Test(
+        "After a RateLimit of a day, calls end at once and say when to come again; a response with requests left opens")
+    func usedUpDay() async throws {
+        let gate = BackoffGate(clock: clock.networkClock)
+        let service = service(StubResponse(.ok, headers: ["RateLimit": "\"day\";r=0;t=86400"])) {
+            $0.backoffGate = gate
+        }
+        try await service.request(Named(name: "first"))
+        let failure = await Fixture.failure { try await service.request(Named(name: "second")) }
+        let error = try #require(failure as? NetworkError)
+        #expect(error.kind == .rateLimited && error.reason?.contains("try again in 86400 s") == true, "\(error)")
+        let origin = try #require(error.request?.origin)
+        let head = HTTPResponse(
+            .ok, headers: ["RateLimit": "\"day\";r=3;t=86400"], to: try #require(error.request))
+        gate.heard(AdmissionPermit(for: origin), head)
+        #expect(gate.wait(for: origin) == nil)
+        gate.heard(
+            AdmissionPermit(for: origin),
+            HTTPResponse(.ok, headers: ["RateLimit": "\"year\";r=0;t=99999999999"], to: head.request))
+        #expect(gate.wait(for: origin) == .seconds(86_400), "a day at most")
+    }
+
     @Test("A refusal that a redirect of another origin has led to closes no gate")
     func foreignRedirect() throws {
         let gate = BackoffGate(clock: clock.networkClock)

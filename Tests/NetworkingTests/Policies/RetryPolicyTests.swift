@@ -109,11 +109,21 @@ struct RetryPolicyTests {
     @Test("A request that is unsafe to repeat is retried only if the policy allows it; a refusal has a reason")
     func safety() async throws {
         let policy = RetryPolicy(retries: 1, on: .any)
-        #expect(await reason(policy, try failure(.cannotConnect, .post)) == "POST without an idempotency key")
-        #expect(await delay(policy, try failure(.cannotConnect, .put)) == .zero)
-        #expect(await delay(policy, try failure(.cannotConnect, .post, headers: [.idempotencyKey: "1"])) == .zero)
+        let lost = NetworkError.Kind.connectionLostBeforeHead
+        #expect(await reason(policy, try failure(lost, .post)) == "POST without an idempotency key")
+        #expect(await delay(policy, try failure(lost, .put)) == .zero)
+        #expect(await delay(policy, try failure(lost, .post, headers: [.idempotencyKey: "1"])) == .zero)
         let bold = RetryPolicy(retries: 1, on: .any, repeatsUnsafeRequests: true)
-        #expect(await delay(bold, try failure(.cannotConnect, .post)) == .zero)
+        #expect(await delay(bold, try failure(lost, .post)) == .zero)
+    }
+
+    @Test("A POST that no server has processed is retried")
+    func unprocessed() async throws {
+        let policy = RetryPolicy(retries: 1)
+        for kind in [NetworkError.Kind.notProcessed, .cannotConnect, .cannotResolveHost, .connectTimedOut] {
+            #expect(await delay(policy, try failure(kind, .post)) == .zero, "\(kind)")
+        }
+        #expect(await reason(policy, try failure(.idleTimedOut, .post)) == "POST without an idempotency key")
     }
 
     @Test(

@@ -59,9 +59,11 @@ public struct RequestFailure: Sendable {
 
     /// Whether sending the request again has the same effect as sending it once. This is true if the request before
     /// redirects and the last request each have an idempotent method (RFC 9110 section 9.2.2) or an `Idempotency-Key`.
-    /// A POST that a redirect changed to GET is not safe to repeat.
+    /// A POST that a redirect changed to GET is not safe to repeat. It is also true if no server has processed the
+    /// request: there was no connection, or the server refused the request (``NetworkError/Kind/notProcessed``).
     public var isSafeToRepeat: Bool {
         guard let request else { return false }
+        if let error = originalError as? NetworkError ?? networkError, error.isUnprocessed { return true }
         return [request, adaptedRequest ?? request].allSatisfy {
             $0.method.isIdempotent || $0.headers.contains(.idempotencyKey)
         }

@@ -42,7 +42,8 @@ extension NetworkError: BridgedError {
         case .noToken: textsOfRefresh.map(\.suggestion) ?? "Log in and try again."
         case .fileNotWritable: "Make room on the device and try again."
         case .cannotResolveHost, .cannotConnect, .connectTimedOut, .idleTimedOut, .deadlineTimedOut, .circuitOpen,
-            .connectionLostBeforeHead, .connectionLostAfterHead, .truncatedBody, .checksumMismatch:
+            .rateLimited, .notProcessed, .connectionLostBeforeHead, .connectionLostAfterHead, .truncatedBody,
+            .checksumMismatch:
             "Try again later."
         default: nil
         }

@@ -31,6 +31,9 @@ extension NetworkError.Kind {
 extension NetworkError.Kind {
     /// The host has failed so often recently that no requests are sent to it for a while. See `CircuitBreaker`.
     public static let circuitOpen = Self("circuitOpen")
+    /// The host has said that it accepts no more requests for a longer time than a request waits. The reason contains
+    /// the time. See `BackoffGate`.
+    public static let rateLimited = Self("rateLimited")
     /// The call may use only the service's cache, but the cache contains no response for the request. See
     /// ``ResponseCache/Rule/only``.
     public static let notCached = Self("notCached")
@@ -51,6 +54,9 @@ extension NetworkError.Kind {
     public static let connectionLostBeforeHead = Self("connectionLostBeforeHead")
     /// The connection was lost after the head of the response was received.
     public static let connectionLostAfterHead = Self("connectionLostAfterHead")
+    /// The server has refused the request without processing it (RFC 9113 section 8.7). The transport has already sent
+    /// the request a second time, or the server has asked it not to. A retry is safe, whatever the method is.
+    public static let notProcessed = Self("notProcessed")
     /// The connection was not established within the connect timeout.
     public static let connectTimedOut = Self("connectTimedOut")
     /// No bytes were transferred during the idle timeout.
@@ -103,6 +109,11 @@ extension NetworkError.Kind {
     public static let resetting = Self("resetting")
 }
 
+extension NetworkError {
+    /// Whether no server has processed the request.
+    var isUnprocessed: Bool { Kind.unsentKinds.contains(kind) && redirects.isEmpty }
+}
+
 extension NetworkError.Kind {
     /// Whether the failure is a timeout: connect, idle or total.
     public var isTimeout: Bool {
@@ -114,8 +125,11 @@ extension NetworkError.Kind {
         self == .connectionLostBeforeHead || self == .connectionLostAfterHead
     }
 
-    /// Failures before the request is sent that may be temporary. After a redirect, an earlier request was sent.
-    static let unsentKinds: Set<Self> = [.notConnected, .cannotResolveHost, .cannotConnect, .connectTimedOut]
+    /// Failures before the server processes the request that may be temporary. After a redirect, an earlier request was
+    /// processed.
+    static let unsentKinds: Set<Self> = [
+        .notConnected, .cannotResolveHost, .cannotConnect, .connectTimedOut, .notProcessed,
+    ]
     /// Failures that may be temporary.
     static let transientKinds = unsentKinds.union([
         .connectionLostBeforeHead, .connectionLostAfterHead, .truncatedBody, .undecodableContent, .idleTimedOut,
@@ -130,7 +144,8 @@ extension NetworkError.Kind {
         .notConnected: .notConnectedToInternet, .networkRestricted: .notConnectedToInternet,
         .cannotResolveHost: .cannotFindHost, .cannotConnect: .cannotConnectToHost,
         .connectionLostBeforeHead: .networkConnectionLost, .connectionLostAfterHead: .networkConnectionLost,
-        .connectTimedOut: .timedOut, .idleTimedOut: .timedOut, .deadlineTimedOut: .timedOut,
+        .notProcessed: .networkConnectionLost, .connectTimedOut: .timedOut, .idleTimedOut: .timedOut,
+        .deadlineTimedOut: .timedOut,
         .tlsUntrusted: .serverCertificateUntrusted, .tlsFailed: .secureConnectionFailed,
         .truncatedBody: .networkConnectionLost, .malformedResponse: .badServerResponse,
         .responseTooLarge: .dataLengthExceedsMaximum, .undecodableContent: .cannotDecodeContentData,
@@ -180,7 +195,10 @@ extension NetworkError.Kind {
     private static let explanations: [Self: String] = [
         .invalidRequest: "the request cannot be sent as it is", .bodyNotEncodable: "the body cannot be encoded",
         .bodyUnreadable: "the request's body cannot be read", .noToken: "no access token is available",
-        .circuitOpen: "the host has failed too often recently", .notCached: "no response is stored in the cache",
+        .circuitOpen: "the host has failed too often recently",
+        .rateLimited: "the host accepts no more requests for now",
+        .notProcessed: "the server refused the request without processing it",
+        .notCached: "no response is stored in the cache",
         .notConnected: "there is no network connection",
         .networkRestricted: "the available network is excluded by the request",
         .cannotResolveHost: "the host's name cannot be resolved", .cannotConnect: "the host refuses the connection",

@@ -96,6 +96,8 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, L
         .idleTimedOut: "The request took too long.", .deadlineTimedOut: "The request took too long.",
         .tlsUntrusted: "The connection is not secure.", .tlsFailed: "The connection is not secure.",
         .noToken: "You are not logged in.", .circuitOpen: "The server is not available at the moment.",
+        .rateLimited: "The server accepts no more requests at the moment.",
+        .notProcessed: "The server is not available at the moment.",
         .fileNotWritable: "The file cannot be saved.", .cancelled: "The request was cancelled.",
     ]
 }

@@ -1,15 +1,19 @@
 /// A gate that delays requests to a host that has requested a pause, so that the requests are not refused one after
 /// another.
 ///
-/// The gate closes for an origin after a 429, 503 or 529 response with `Retry-After`, and after a response whose `RateLimit`
-/// field says that no requests remain. The response after a redirect to another origin closes no gate: a foreign server
-/// could otherwise lead calls to a refusal of the app's own server. The gate opens when the requested time has passed. Requests wait until then. A
-/// request whose deadline is earlier ends at once. A token refresh never waits. Use one gate for all services of a
-/// server.
+/// The gate closes for an origin after a 429, 503 or 529 response with `Retry-After`, and after a response whose
+/// `RateLimit` field says that no requests remain. The response after a redirect to another origin closes no gate: a
+/// foreign server could otherwise lead calls to a refusal of the app's own server. The gate opens when the requested
+/// time has passed. Requests wait until then. A request whose deadline is earlier ends at once. A token refresh never
+/// waits. Use one gate for all services of a server.
+///
+/// If `RateLimit` requests a longer time than ``init(longest:clock:)`` allows, for example because the requests of a
+/// day are used up, requests do not wait: they end at once with ``NetworkError/Kind/rateLimited``, until the time has
+/// passed, but for at most a day. A response that says that requests remain opens the gate.
 public final class BackoffGate: StagedAdmissionPolicy {
     /// The broadcaster of the events. It reports each origin for which the gate closes or opens.
     public let events = Broadcaster<AdmissionEvent>()
-    /// The longest time for which the gate stays closed after one response.
+    /// The longest time for which requests wait after one response.
     let longest: Duration
     private let clock: NetworkClock
     /// The state of each origin for which the gate is closed.
@@ -18,8 +22,8 @@ public final class BackoffGate: StagedAdmissionPolicy {
     /// Creates a gate.
     ///
     /// - Parameters:
-    ///   - longest: The longest time for which the gate stays closed after one response. If a response requests a
-    ///     longer time, `longest` is used. If `longest` is zero, the gate never closes. Default: 60 seconds.
+    ///   - longest: The longest time for which requests wait after one response. If `Retry-After` requests a longer
+    ///     time, `longest` is used. If `longest` is zero, the gate never closes. Default: 60 seconds.
     ///   - clock: The clock that measures the time.
     public init(longest: Duration = .seconds(60), clock: NetworkClock = .continuous) {
         self.longest = longest
@@ -28,22 +32,29 @@ public final class BackoffGate: StagedAdmissionPolicy {
 
     package var stage: AdmissionStage { .gate }
 
-    /// Returns the time for which requests to an origin still wait. Nil if they do not wait.
+    /// Returns the time for which requests to an origin still wait, or end at once. Nil if they are sent.
     public func wait(for origin: HTTPOrigin) -> Duration? {
         closed.withLock { $0[origin] }?.wait(at: clock.now())
     }
 
     /// Returns a permit if the gate is open.
     public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? {
-        openingTime(for: request) == nil ? AdmissionPermit(for: request.origin) : nil
+        pause(for: request) == nil ? AdmissionPermit(for: request.origin) : nil
     }
 
     /// Waits until the gate is open.
     ///
-    /// - Throws: ``NetworkError/Kind/deadlineTimedOut`` at once if the call's deadline is before the gate opens.
+    /// - Throws: ``NetworkError/Kind/deadlineTimedOut`` at once if the call's deadline is before the gate opens, and
+    ///   ``NetworkError/Kind/rateLimited`` at once if the host has requested a longer time by `RateLimit`.
     public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
-        while let opening = openingTime(for: request) {
-            let wait = opening - clock.now()
+        while let pause = pause(for: request) {
+            let wait = pause.end - clock.now()
+            if pause.isLong, wait > .zero, let origin = request.origin {
+                throw NetworkError(
+                    .rateLimited,
+                    reason: "\(origin) accepts no more requests (RateLimit); try again in \(wait.shortText)",
+                    request: request)
+            }
             if let deadline = CallScope.current?.deadline, deadline.remaining <= wait {
                 throw NetworkError(
                     .deadlineTimedOut,
@@ -57,13 +68,16 @@ public final class BackoffGate: StagedAdmissionPolicy {
 
     /// Closes the gate if the host requests a pause.
     public func heard(_ permit: AdmissionPermit, _ head: HTTPResponse) {
-        guard let origin = permit.origin, head.request.origin == origin, let asked = timeAsked(by: head),
-            min(asked, longest) > .zero
-        else { return }
+        guard let origin = permit.origin, head.request.origin == origin else { return }
+        let limit = head.headers.rateLimit
+        if let limit, limit.remaining > 0 { closed.withLock { $0[origin]?.endLongPause() } }
+        guard let (asked, isQuota) = timeAsked(by: head, limit), min(asked, longest) > .zero else { return }
         let now = clock.now()
         let wait = closed.withLock { closed in
             closed.makeRoom(for: origin) { $0.wait(at: now) != nil }
-            return closed.change(origin, from: GateMachine()) { $0.close(for: asked, atMost: longest, at: now) }
+            return closed.change(origin, from: GateMachine()) {
+                $0.close(for: asked, atMost: longest, isQuota: isQuota, at: now)
+            }
         }
         if let wait { events.publish(.gateClosed(origin, for: wait)) }
     }
@@ -74,44 +88,66 @@ public final class BackoffGate: StagedAdmissionPolicy {
     /// The number of origins in the table.
     var knownOrigins: Int { closed.withLock { $0.count } }
 
-    private func timeAsked(by response: HTTPResponse) -> Duration? {
+    /// Returns the time that a response requests, and whether the reason is that no requests remain.
+    private func timeAsked(by response: HTTPResponse, _ limit: HTTPHeaders.RateLimit?) -> (Duration, isQuota: Bool)? {
         let isRefused = [.tooManyRequests, .serviceUnavailable, 529].contains(response.status)
         let asked = isRefused ? response.headers.retryDelay(from: clock.date()) : nil
-        return asked ?? response.headers.rateLimit.flatMap { $0.remaining <= 0 ? $0.reset : nil }
+        let reset = limit.flatMap { $0.remaining <= 0 ? $0.reset : nil }
+        if let reset, reset > max(asked ?? .zero, longest) { return (reset, true) }
+        return (asked ?? reset).map { ($0, false) }
     }
 
-    /// Returns the time at which the gate opens for the request. Nil if the gate is open.
-    private func openingTime(for request: HTTPRequest) -> Duration? {
-        let (opening, opened): (Duration?, HTTPOrigin?) = closed.withLock { closed in
+    /// Returns the pause in which a request would be sent. Nil if the gate is open.
+    private func pause(for request: HTTPRequest) -> (end: Duration, isLong: Bool)? {
+        let (pause, opened): ((Duration, isLong: Bool)?, HTTPOrigin?) = closed.withLock { closed in
             guard !closed.isEmpty, let origin = request.origin, let machine = closed[origin] else { return (nil, nil) }
-            guard machine.wait(at: clock.now()) == nil else { return (machine.opening, nil) }
+            let now = clock.now()
+            guard machine.wait(at: now) == nil else {
+                return ((machine.opening, machine.isInLongPause(at: now)), nil)
+            }
             closed[origin] = nil
             return (nil, origin)
         }
         if let opened { events.publish(.gateOpened(opened)) }
-        return opening
+        return pause
     }
 }
 
 /// The state of a ``BackoffGate`` for one origin. It is a value without a clock: the caller passes the current time.
 package struct GateMachine: Sendable {
-    /// The time at which the gate opens.
-    private(set) var opening = Duration.zero
+    /// The end of a pause in which requests wait.
+    private var pauseEnd = Duration.zero
+    /// The end of a pause that is too long to wait for.
+    private var longPauseEnd = Duration.zero
+    private static let longestPause = Duration.seconds(86_400)
 
     package init() {}
 
+    /// The time at which the gate opens.
+    var opening: Duration { max(pauseEnd, longPauseEnd) }
+
     /// Closes the gate for the time that a response requests, unless the gate already stays closed for longer.
     ///
-    /// - Parameter longest: The longest time for which the gate closes.
+    /// - Parameters:
+    ///   - longest: The longest time for which requests wait.
+    ///   - isQuota: Whether no requests remain: if the time is longer than `longest`, no request waits for its end.
     /// - Returns: The time for which the gate closes. Nil if its opening time does not change.
-    package mutating func close(for asked: Duration, atMost longest: Duration, at now: Duration) -> Duration? {
-        let wait = min(asked, longest)
+    package mutating func close(
+        for asked: Duration, atMost longest: Duration, isQuota: Bool = false, at now: Duration
+    ) -> Duration? {
+        let isLong = isQuota && asked > longest
+        let wait = min(asked, isLong ? GateMachine.longestPause : longest)
         guard wait > .zero, opening < now + wait else { return nil }
-        opening = now + wait
+        if isLong { longPauseEnd = now + wait } else { pauseEnd = now + wait }
         return wait
     }
 
-    /// Returns the time for which a request waits. Nil if the gate is open.
+    /// Ends a pause that is too long to wait for, because requests remain.
+    mutating func endLongPause() { longPauseEnd = .zero }
+
+    func isInLongPause(at now: Duration) -> Bool { longPauseEnd > now }
+
+    /// Returns the time for which a request waits, or ends at once. Nil if the gate is open.
     package func wait(at now: Duration) -> Duration? { opening > now ? opening - now : nil }
 }
 

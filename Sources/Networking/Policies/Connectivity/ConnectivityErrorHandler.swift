@@ -54,9 +54,7 @@ public struct ConnectivityErrorHandler: ErrorHandler {
     private var timeoutReason: String { "the network was not reachable within \(waitLimit.shortText)" }
 
     private func shouldWait(_ failure: RequestFailure) -> Bool {
-        guard let error = failure.networkError else { return false }
-        let isUnsent = NetworkError.Kind.unsentKinds.contains(error.kind) && error.redirects.isEmpty
-        guard isUnsent || failure.isSafeToRepeat else { return false }
+        guard let error = failure.networkError, failure.isSafeToRepeat || error.isUnprocessed else { return false }
         return error.kind == .notConnected
             || NetworkError.Kind.transientKinds.contains(error.kind) && !reachability.isReachable
     }

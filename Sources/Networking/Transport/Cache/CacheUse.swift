@@ -63,7 +63,7 @@ package enum CacheFailure: Equatable, Sendable {
     init?(_ error: any Error) {
         let kinds: Set<NetworkError.Kind> = [
             .notConnected, .cannotResolveHost, .cannotConnect, .connectTimedOut, .idleTimedOut,
-            .connectionLostBeforeHead, .tlsFailed, .noToken, .circuitOpen,
+            .connectionLostBeforeHead, .tlsFailed, .noToken, .circuitOpen, .rateLimited, .notProcessed,
         ]
         guard let error = error as? NetworkError, kinds.contains(error.kind) else { return nil }
         self = .noResponse
