@@ -62,6 +62,26 @@ extension Loopback {
             #expect(try FileManager.default.contentsOfDirectory(atPath: disk.url.path) == ["file"])
         }
 
+        @Test(
+            "Every name that the file system allows can be the target; a longer one is refused before anything is sent")
+        func longNames() async throws {
+            let (scratch, server) = (try #require(scratch), try LoopbackServer { _ in .text("text") })
+            let service = NetworkService(environment: NetworkEnvironment(baseURL: server.url))
+            for name in [String(repeating: "她", count: 83) + ".mp4", String(repeating: "a", count: 255)] {
+                let target = scratch.file(name)
+                for resuming in [FileDestination.ResumeRule.never, .sameAddress] {
+                    let destination = FileDestination(target, overwriting: .uniqueName, resuming: resuming)
+                    let url = try await service.request(Film(), as: .file(destination))
+                    #expect(try Data(contentsOf: url) == Data("text".utf8))
+                }
+            }
+            let tooLong = FileDestination(scratch.file(String(repeating: "a", count: 256)))
+            let error = await #expect(throws: NetworkError.self) {
+                _ = try await service.request(Film(), as: .file(tooLong))
+            }
+            #expect(error?.kind == .fileNotWritable && server.requestCount == 4)
+        }
+
         @Test("If a file would exceed the size limit of the process, writing fails, and no signal is sent")
         func sizeLimit() throws {
             let url = try #require(scratch).file("part")

@@ -125,6 +125,32 @@ extension Loopback {
             }
         }
 
+        @Test("A server that sends at most 10,000 bytes for each range costs no retry")
+        func cappedParts() async throws {
+            try await cut(after: 40_000)
+            let (content, ranges) = (Data(self.content.prefix(100_000)), Box<[String]>([]))
+            server.route(nil, "/film") { request in
+                let range = request.headers[.range] ?? ""
+                ranges.change { $0.append(range) }
+                let start = Int(range.dropFirst("bytes=".count).dropLast()) ?? 0
+                let end = min(start + 10_000, content.count)
+                return LoopbackResponse(
+                    .partialContent,
+                    headers: [
+                        .eTag: "\"v1\"", .contentRange: "bytes \(start)-\(end - 1)/\(content.count)",
+                    ], body: content[start..<end])
+            }
+            shelf.change { $0.content = content }
+            try Data(content.prefix(40_000)).write(to: scratch.file(".film.mp4.part"))
+            let note = scratch.file(".film.mp4.resume")
+            let text = try String(contentsOf: note, encoding: .utf8)
+            try text.replacingOccurrences(of: "600000", with: "100000").write(
+                to: note, atomically: false, encoding: .utf8)
+            let url = try await service().request(Film(), as: .file(destination))
+            #expect(try Data(contentsOf: url) == content)
+            #expect(ranges.value == (4..<10).map { "bytes=\($0)0000-" })
+        }
+
         @Test("A resumable download with POST, or with an existing target, is rejected before sending")
         func refused() async throws {
             do {

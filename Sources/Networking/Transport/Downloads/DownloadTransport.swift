@@ -58,7 +58,9 @@ struct DownloadTransport: Transport {
         rest.headers[.ifRange] = point.validator
         let response = try await base.send(rest, delivering: delivery)
         switch response.status {
-        case .partialContent: return point.isContinued(by: response, at: start) ? response : nil
+        case .partialContent:
+            guard point.isContinued(by: response, at: start) else { return nil }
+            return CappedParts(of: response, to: rest, from: point, over: base)?.response ?? response
         case .rangeNotSatisfiable: return nil
         default: return response.isPart ? nil : response  // the whole content, or an error
         }

@@ -45,7 +45,28 @@ extension FileDestination {
     private func numbered(_ number: Int) -> URL {
         let name = url.deletingPathExtension().lastPathComponent
         let ending = url.pathExtension.isEmpty ? "" : ".\(url.pathExtension)"
-        return url.deletingLastPathComponent().appendingPathComponent("\(name) \(number)\(ending)")
+        return url.deletingLastPathComponent().appendingPathComponent(
+            FileName.fitting(name, after: " \(number)\(ending)"))
+    }
+}
+
+/// Names of files.
+enum FileName {
+    /// The most bytes of a name, on Apple platforms and on Linux.
+    static let longest = 255
+
+    /// Returns a name with something before and after it. If the result were too long, the name is shortened, and a
+    /// number that depends on the whole name distinguishes it from other names with the same beginning.
+    static func fitting(_ name: String, before: String = "", after: String) -> String {
+        let whole = before + name + after
+        guard whole.utf8.count > longest else { return whole }
+        // FNV-1a
+        let hash = name.utf8.reduce(UInt64(0xCBF2_9CE4_8422_2325)) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        let mark = "~" + String(hash, radix: 36)
+        var start = Substring(name)
+        let room = max(longest - before.utf8.count - mark.utf8.count - after.utf8.count, 0)
+        while start.utf8.count > room { start.removeLast() }
+        return before + start + mark + after
     }
 }
 

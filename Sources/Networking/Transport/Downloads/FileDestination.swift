@@ -85,7 +85,8 @@ public struct FileDestination: Sendable {
     private var newNote: URL { hiddenSibling("new") }
 
     private func hiddenSibling(_ ending: String) -> URL {
-        url.deletingLastPathComponent().appendingPathComponent(".\(url.lastPathComponent).\(ending)")
+        url.deletingLastPathComponent().appendingPathComponent(
+            FileName.fitting(url.lastPathComponent, before: ".", after: ".\(ending)"))
     }
 
     /// The stored description of the part; nil if there is none, or if it is damaged.
@@ -108,6 +109,7 @@ public struct FileDestination: Sendable {
             if isFolder.boolValue { throw fault(EISDIR) }
             if rule == .fail { throw fault(EEXIST) }
         }
+        guard url.lastPathComponent.utf8.count <= FileName.longest else { throw fault(ENAMETOOLONG) }
         let folder = url.deletingLastPathComponent().path
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) else { throw fault(ENOENT) }
         guard isFolder.boolValue else { throw fault(ENOTDIR) }
