@@ -29,7 +29,7 @@ struct EngineBodyTests {
         let transfer = Networking.Transfer(HTTPRequest(.get, url), delivering: .buffered(limit: limit)) {
             BytePipe(capacity: 1)
         }
-        transfer.receiveHead(ResponseHead(status: .ok, headers: []), timing: HTTPResponse.Timing(), stop: {})
+        transfer.receiveHead(ResponseHead(status: .ok, headers: []), facts: TransferFacts(), stop: {})
         let isTaken = Data("x".utf8).withUnsafeBytes { transfer.receive($0) } == .taken
         #expect(!isTaken)
     }

@@ -30,12 +30,12 @@ struct RejectedBodyLimitTests {
             let engine = Box<Task<Void, Never>?>(nil)
             let running = Task {
                 let head = ResponseHead(status: status, headers: [:], version: "1.1")
-                transfer.receiveHead(head, timing: HTTPResponse.Timing(), stop: { engine.value?.cancel() })
+                transfer.receiveHead(head, facts: TransferFacts(), stop: { engine.value?.cancel() })
                 do {
                     while let bytes = try await next() {
                         guard bytes.withUnsafeBytes({ transfer.receive($0) }) == .taken else { return }
                     }
-                    transfer.finish(timing: HTTPResponse.Timing())
+                    transfer.finish(TransferFacts())
                 } catch { transfer.fail(NetworkError(.cancelled)) }
             }
             engine.change { $0 = running }

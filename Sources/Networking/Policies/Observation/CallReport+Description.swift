@@ -63,6 +63,7 @@ extension RequestAttempt {
         if let response {
             attributes["http.response.status_code"] = JSONValue(integer: response.status.code)
             attributes["network.protocol.version"] = response.httpVersion.map { .string($0) }
+            if let connection = response.connection { attributes.merge(connection.attributes) { _, new in new } }
             let isWhole = !((error as? NetworkError)?.isAboutBody ?? false) && response.cutOff == nil
             if isWhole, case .data(let data) = response.content {
                 attributes["http.response.body.size"] = JSONValue(integer: data.count)
@@ -70,6 +71,18 @@ extension RequestAttempt {
         }
         attributes["http.request.resend_count"] = number > 1 ? JSONValue(integer: number - 1) : nil
         attributes["error.type"] = error.map { .string(CallReport.name(of: $0)) }
+        return attributes
+    }
+}
+
+extension HTTPResponse.Connection {
+    fileprivate var attributes: [String: JSONValue] {
+        var attributes: [String: JSONValue] = [:]
+        attributes["network.peer.address"] = remoteAddress.map { .string($0) }
+        attributes["network.peer.port"] = remotePort.map { JSONValue(integer: $0) }
+        attributes["tls.protocol.version"] = tlsVersion.map { .string($0) }
+        attributes["http.request.size"] = sentBytes.map { JSONValue(integer: Int($0)) }
+        attributes["http.response.size"] = receivedBytes.map { JSONValue(integer: Int($0)) }
         return attributes
     }
 }

@@ -13,7 +13,8 @@ extension HARArchive {
                     Entry(
                         startedDateTime: text(of: report.date, after: start), time: timings.sum,
                         request: Request(request, received?.httpVersion, redaction), response: response,
-                        timings: timings))
+                        timings: timings, serverIPAddress: received?.connection?.remoteAddress,
+                        connection: received?.connection?.remotePort.map { "\($0)" }))
             }
             for hop in attempt.redirects {
                 let taken = (queued ?? .zero) + (hop.timing.total ?? .zero)

@@ -18,7 +18,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     @exclusivity(unchecked) private var body = Data()
     /// The number of bytes of the body that have arrived.
     @exclusivity(unchecked) private var received = 0
-    @exclusivity(unchecked) private var timing = HTTPResponse.Timing()
+    @exclusivity(unchecked) private var facts = TransferFacts()
     /// The meter that counts a body in memory. A streamed body is counted where it is read.
     @exclusivity(unchecked) private var meter: RequestProgress.Meter?
     /// The timer of a body in memory that the call rejects, or whose redirect it follows; nil for any other body.
@@ -57,8 +57,9 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         @inline(never) get {
             let content = pipe.map { HTTPResponse.Content.stream(IncomingBody($0, of: request)) } ?? .data(body)
             var response = HTTPResponse(
-                head?.status ?? 0, headers: head?.headers ?? [], content: content, to: request, timing: timing,
+                head?.status ?? 0, headers: head?.headers ?? [], content: content, to: request, timing: facts.timing,
                 httpVersion: head?.version)
+            response.connection = facts.connection
             if let cutOff { response.cutOff = cutOff }
             return response
         }
@@ -80,7 +81,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     ///
     /// - Parameter stop: A closure that asks the engine to end the exchange. It may be called on any thread.
     func receiveHead(
-        _ head: ResponseHead, timing: @autoclosure () -> HTTPResponse.Timing,
+        _ head: ResponseHead, facts: @autoclosure () -> TransferFacts,
         stop: @autoclosure () -> @Sendable () -> Void
     ) {
         guard !head.status.isInformational, !isOver else { return }
@@ -89,14 +90,14 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         guard pipe != nil else {
             count(head)
             if let context = request.parts.transfer, context.limitsBody(after: head, to: request) {
-                self.timing = timing()
-                self.timing.total = nil
+                self.facts = facts()
+                self.facts.timing.total = nil
                 limitBody(of: head, in: context, stop())
             }
             return
         }
-        self.timing = timing()
-        self.timing.total = nil  // the body has not been received yet
+        self.facts = facts()
+        self.facts.timing.total = nil  // the body has not been received yet
         isAnswered.settle(.success(()))
     }
 
@@ -147,7 +148,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     /// Ends the exchange successfully.
     ///
     /// - Parameter httpVersion: The version of HTTP, if the engine knows it only when the exchange ends.
-    func finish(timing: HTTPResponse.Timing, httpVersion: String? = nil) {
+    func finish(_ facts: TransferFacts, httpVersion: String? = nil) {
         guard !isOver else { return }
         pipe?.finish()
         // The head of a streamed response has already been returned.
@@ -160,7 +161,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         isOver = true
         guard pipe == nil else { return }
         timer?.end()
-        self.timing = timing
+        self.facts = facts
         isAnswered.settle(.success(()))
     }
 

@@ -60,6 +60,7 @@ struct TransactionTimes {
     var responseStart: Date?
     var responseEnd: Date?
     var isReusedConnection = false
+    var connection: HTTPResponse.Connection?
     var isSecure = false
     /// The ALPN name of the protocol (RFC 7301): `h2`, `http/1.1`.
     var protocolName: String?

@@ -49,7 +49,7 @@ extension RunningTask {
     func receiveHead(_ head: ResponseHead) {
         noteActivity()
         lock.withLock { firstByte = firstByte ?? start.duration(to: .now) }
-        transfer.receiveHead(head, timing: timing, stop: { [weak self] in self?.endRejectedBody() })
+        transfer.receiveHead(head, facts: facts, stop: { [weak self] in self?.endRejectedBody() })
     }
 
     /// Ends the exchange, because a limit of a rejected body has passed. May be called on any thread.

@@ -45,10 +45,11 @@ final class RunningTask: @unchecked Sendable {  // because of the lock; only the
 
     var now: Duration { start.duration(to: .now) }
 
-    /// The times so far.
-    var timing: HTTPResponse.Timing {
+    /// What has been measured so far.
+    var facts: TransferFacts {
         lock.withLock {
-            transaction?.timing ?? HTTPResponse.Timing(firstByte: firstByte, total: start.duration(to: .now))
+            if let transaction { return TransferFacts(timing: transaction.timing, connection: transaction.connection) }
+            return TransferFacts(timing: .init(firstByte: firstByte, total: start.duration(to: .now)))
         }
     }
 

@@ -119,6 +119,23 @@
         }
     }
 
+    extension HTTPResponse.Connection {
+        fileprivate init(_ transaction: URLSessionTaskTransactionMetrics) {
+            let version: String? =
+                switch transaction.negotiatedTLSProtocolVersion {
+                case .TLSv12: "1.2"
+                case .TLSv13: "1.3"
+                default: nil
+                }
+            self.init(
+                remoteAddress: transaction.remoteAddress, remotePort: transaction.remotePort,
+                isReused: transaction.isReusedConnection, tlsVersion: version,
+                sentBytes: transaction.countOfRequestHeaderBytesSent + transaction.countOfRequestBodyBytesSent,
+                receivedBytes: transaction.countOfResponseHeaderBytesReceived
+                    + transaction.countOfResponseBodyBytesReceived)
+        }
+    }
+
     extension TransactionTimes {
         /// Creates the times of the last transaction, which contains the task's response; nil if there is no
         /// transaction.
@@ -128,7 +145,7 @@
                 start: last.fetchStartDate, nameLookupEnd: last.domainLookupEndDate, connectEnd: last.connectEndDate,
                 tlsStart: last.secureConnectionStartDate, tlsEnd: last.secureConnectionEndDate,
                 responseStart: last.responseStartDate, responseEnd: last.responseEndDate,
-                isReusedConnection: last.isReusedConnection,
+                isReusedConnection: last.isReusedConnection, connection: HTTPResponse.Connection(last),
                 isSecure: last.request.url?.scheme?.lowercased() == "https", protocolName: last.networkProtocolName)
         }
     }

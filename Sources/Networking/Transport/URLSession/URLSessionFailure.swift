@@ -41,6 +41,7 @@ struct URLSessionFailure {
         let text = text?.lowercased() ?? ""
         // For a chunked body, only the text distinguishes an early end from a malformed chunk.
         if hasHead {
+            if text.contains("unencoding") { return .undecodableContent }
             return isCutOff || text.contains("closed") || text.contains("bytes missing")
                 ? .truncatedBody : .malformedResponse
         }

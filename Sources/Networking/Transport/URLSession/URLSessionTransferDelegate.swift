@@ -140,7 +140,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
             if let failure {
                 transfer.fail(failure)
             } else {
-                transfer.finish(timing: running.timing, httpVersion: running.httpVersion)
+                transfer.finish(running.facts, httpVersion: running.httpVersion)
             }
         }
     }
