@@ -67,7 +67,15 @@ static struct {
 static struct {
     uint64_t (*set_options)(void *, uint64_t);
     long (*control)(void *, int, long, void *);
+    const char *(*get_version)(void *);
 } openssl;
+
+// `curl_tlssessioninfo`, and `CURLSSLBACKEND_OPENSSL`.
+struct tls_info {
+    int backend;
+    void *session;
+};
+enum { BACKEND_OPENSSL = 1 };
 
 // `SSL_OP_NO_RENEGOTIATION`, `SSL_CTRL_CLEAR_MODE` and `SSL_MODE_AUTO_RETRY`.
 enum { NO_RENEGOTIATION = 1 << 30, CLEAR_MODE = 78, AUTO_RETRY = 4 };
@@ -120,6 +128,7 @@ static enum CLibcurlLoadResult load(const char *name) {
         // The search includes the libraries that libcurl depends on.
         *(void **)&openssl.set_options = dlsym(library, "SSL_CTX_set_options");
         *(void **)&openssl.control = dlsym(library, "SSL_CTX_ctrl");
+        *(void **)&openssl.get_version = dlsym(library, "SSL_get_version");
         return CLIBCURL_LOADED;
     }
     dlclose(library);
@@ -209,6 +218,12 @@ int64_t clibcurl_easy_get_offset(void *easy, int info) {
 void *clibcurl_easy_get_pointer(void *easy, int info) {
     void *value = NULL;
     return curl.easy_getinfo(easy, info, &value) == CCURLE_OK ? value : NULL;
+}
+const char *clibcurl_easy_get_text(void *easy, int info) { return clibcurl_easy_get_pointer(easy, info); }
+const char *clibcurl_easy_tls_version(void *easy) {
+    struct tls_info *info = clibcurl_easy_get_pointer(easy, CCURLINFO_TLS_SSL_PTR);
+    bool is_known = info && info->session && info->backend == BACKEND_OPENSSL && openssl.get_version;
+    return is_known ? openssl.get_version(info->session) : NULL;
 }
 
 void *clibcurl_multi_init(void) { return curl.multi_init(); }

@@ -27,6 +27,7 @@
                 case .earlyResponses: try await uploadVersion()
                 case .joinedLookups: try await abandonedLookups()
                 case .unboundedStreams: try await streamVersion()
+                case .heldLoops: try await endlessFrames()
                 case .oldTrust: try await Loopback.TLSTests().rotatedTrust()
                 case .repeatsAfterResponses: try await repeatsAfter417()
                 case .repeatsRequests: try await notRepeated(with: .repeatsRequests)
@@ -47,7 +48,7 @@
                 try await transport.send(request, delivering: .buffered(limit: 1 << 20))
             }
 
-            private func kind(_ request: HTTPRequest, _ transport: any Transport) async -> NetworkError.Kind? {
+            func kind(_ request: HTTPRequest, _ transport: any Transport) async -> NetworkError.Kind? {
                 do {
                     _ = try await send(request, transport)
                     return nil
@@ -195,27 +196,6 @@
                 #expect(String(decoding: response.data, as: UTF8.self) == "ok")
             }
 
-            /// Ends requests at once, some of them during the lookup of their host's name.
-            private func abandonedLookups() async throws {
-                let server = try LoopbackServer { _ in .text("ok") }
-                let port = try #require(server.url.port)
-                let url = try #require(URL(string: "http://localhost:\(port)/"))
-                let transport = try transport(with: .joinedLookups, CurlTransport.Configuration(threads: 1))
-                for round in 0..<100 {
-                    let request = HTTPRequest(.get, url, timeouts: .init(idle: .seconds(15)))
-                    let call = Task { try await send(request, transport) }
-                    if round % 2 == 0 { try await Task.sleep(for: .microseconds(round * 10)) }
-                    call.cancel()
-                    _ = await call.result
-                    #expect(try await send(HTTPRequest(.get, server.url), transport).text == "ok")
-                }
-                // No server is asked for a label of more than 63 bytes.
-                let missing = try #require(URL(string: "http://\(String(repeating: "a", count: 70)).invalid/"))
-                #expect(await kind(HTTPRequest(.get, missing), transport) == .cannotResolveHost)
-                #expect(try await send(HTTPRequest(.get, url), transport).text == "ok")
-                transport.shutDown()
-            }
-
             /// Returns a transport that behaves as if the installed libcurl had this fault.
             func transport(with fault: CurlFault, _ configuration: CurlTransport.Configuration) throws
                 -> CurlTransport
@@ -248,8 +228,10 @@
                 let other = try #require(read("Using Stream ID: 41 (easy handle 0x5583)\n", 4_001))
                 #expect(read("recveived GOAWAY, error=0, last_stream=39\n", 4_000) == nil)
                 #expect(!log.isRefused(old))
-                #expect(log.isRefused(new))
+                #expect(log.isRefused(new) && !log.isEndedByError(new))
                 #expect(!log.isRefused(other))
+                #expect(read("recveived GOAWAY, error=11, last_stream=0\n", 4_001) == nil)
+                #expect(log.isRefused(other) && log.isEndedByError(other), "ENHANCE_YOUR_CALM")
                 #expect(read("Using Stream ID: 1 (easy handle 0x5584)\n", 4_000) != nil)
                 #expect(!log.isRefused(new))
             }

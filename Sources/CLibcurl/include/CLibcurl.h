@@ -73,6 +73,10 @@ void clibcurl_easy_limit_handshakes(void *easy, bool renegotiates);
 long clibcurl_easy_get_long(void *easy, int info);
 int64_t clibcurl_easy_get_offset(void *easy, int info);
 void *clibcurl_easy_get_pointer(void *easy, int info);
+const char *clibcurl_easy_get_text(void *easy, int info);
+/// Returns the version of TLS on the connection in use, such as `TLSv1.3`. NULL if there is no TLS, if it is not known,
+/// or after the transfer has ended.
+const char *clibcurl_easy_tls_version(void *easy);
 
 /// A linked list of header lines, in the form that `CURLOPT_HTTPHEADER` expects.
 struct clibcurl_slist {
@@ -190,6 +194,7 @@ enum {
     CCURLOPT_PROXY_CAINFO = 10246,
     CCURLOPT_PROXY_CAPATH = 10247,
     CCURLOPT_PROXY_SSL_CIPHER_LIST = 10259,
+    CCURLOPT_REQUEST_TARGET = 10266,
     CCURLOPT_RESOLVER_START_DATA = 10273,
     CCURLOPT_PREREQDATA = 10313,
 
@@ -222,7 +227,15 @@ enum {
 enum { CCURLSHOPT_SHARE = 1, CCURL_LOCK_DATA_SSL_SESSION = 4 };
 
 enum {
+    CCURLINFO_LONG = 0x200000,
+    CCURLINFO_TYPE = 0xF00000,
     CCURLINFO_PRIVATE = 0x100000 + 21,
+    CCURLINFO_PRIMARY_IP = 0x100000 + 32,
+    CCURLINFO_HEADER_SIZE = 0x200000 + 11,
+    CCURLINFO_REQUEST_SIZE = 0x200000 + 12,
+    CCURLINFO_PRIMARY_PORT = 0x200000 + 40,
+    CCURLINFO_TLS_SSL_PTR = 0x400000 + 45,
+    CCURLINFO_SIZE_DOWNLOAD_T = 0x600000 + 8,
     CCURLINFO_HTTP_CONNECTCODE = 0x200000 + 22,
     CCURLINFO_OS_ERRNO = 0x200000 + 25,
     CCURLINFO_NUM_CONNECTS = 0x200000 + 26,

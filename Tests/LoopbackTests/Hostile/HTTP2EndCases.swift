@@ -27,7 +27,7 @@ extension HostileCase {
             .either(.lostAfterHead, .truncated, .lostBeforeHead)),
         http2(
             "REFUSED_STREAM in the same packet as the head", HTTP2.headers() + HTTP2.reset(7),
-            .either(.lostAfterHead, .lostBeforeHead)),
+            .either(.lostAfterHead, .lostBeforeHead, .notProcessed)),
         HostileCase(
             "HTTP/2: HTTP_1_1_REQUIRED after a part of the body, from a server that supports HTTP/1.1",
             [
@@ -38,7 +38,7 @@ extension HostileCase {
                 ], .reply(String.hello),
             ], [.lostAfterHead]
         ).through(.http2),
-        http2("GOAWAY with last stream 0, on each connection", HTTP2.goAway(last: 0), then: .close, .lostBeforeHead),
+        http2("GOAWAY with last stream 0, on each connection", HTTP2.goAway(last: 0), then: .close, .notProcessed),
     ]
 
     static let http2GoAways: [HostileCase] = [
@@ -101,6 +101,7 @@ extension HostileCase {
 
     private static func beforeHead(_ code: UInt32) -> HostileOutcome {
         switch code {
+        case 0x7: .either(.lostBeforeHead, .notProcessed)
         case 0x1: .either(.lostBeforeHead, .violation)
         case 0xD: .either(.lostBeforeHead, .violation)  // This server does not support HTTP/1.1.
         default: .lostBeforeHead

@@ -83,6 +83,7 @@ extension HostileOutcome {
     static let tooLarge = kind(.responseTooLarge)
     static let idle = kind(.idleTimedOut)
     static let lostBeforeHead = kind(.connectionLostBeforeHead)
+    static let notProcessed = kind(.notProcessed)
     static let lostAfterHead = kind(.connectionLostAfterHead)
     /// A body that cannot be decoded with its content coding.
     static let undecodable = kind(.undecodableContent)

@@ -13,23 +13,23 @@
         @exclusivity(unchecked) var handle: CurlHandle?
         /// The error that the engine itself has detected; nil if it has detected none. The exchange ends with this
         /// error, even if libcurl reports another error.
-        @exclusivity(unchecked) private(set) var failure: NetworkError?
-        private let loop: CurlLoop
+        @exclusivity(unchecked) var failure: NetworkError?
+        let loop: CurlLoop
         /// The transport, retained as long as the exchange exists.
         private let owner: any AnyObject & Sendable
-        @exclusivity(unchecked) private var body: OutgoingBody
-        @exclusivity(unchecked) private var response: CurlResponse
-        @exclusivity(unchecked) private var activity: CurlActivity
-        @exclusivity(unchecked) private var pauses: Int32 = 0
+        @exclusivity(unchecked) var body: OutgoingBody
+        @exclusivity(unchecked) var response: CurlResponse
+        @exclusivity(unchecked) var activity: CurlActivity
+        @exclusivity(unchecked) var pauses: Int32 = 0
         /// The number of times that the engine has sent the request again.
-        @exclusivity(unchecked) private var repeats = 0
+        @exclusivity(unchecked) var repeats = 0
         /// The number of times that libcurl began to send the request on ``handle``.
-        @exclusivity(unchecked) private var sends = 0
+        @exclusivity(unchecked) var sends = 0
         /// Whether the response is the outcome, although libcurl goes on with the request.
         @exclusivity(unchecked) private(set) var isAnswered = false
         /// The connection in use.
-        @exclusivity(unchecked) private var connection: CurlStreamLog.Connection?
-        @exclusivity(unchecked) private var stream: CurlStreamLog.Stream?
+        @exclusivity(unchecked) var connection: CurlStreamLog.Connection?
+        @exclusivity(unchecked) var stream: CurlStreamLog.Stream?
 
         /// Creates an exchange and opens the request's body.
         init(
@@ -118,52 +118,9 @@
             cancel()
         }
 
-        private func openBody() throws(NetworkError) {
+        func openBody() throws(NetworkError) {
             guard !request.body.isEmpty else { return }
             try body.open { [weak self] in self?.askToResume(CurlExchange.sending) }
-        }
-    }
-
-    /// Repeating the request.
-    extension CurlExchange {
-        /// Whether the request must be sent on a new connection, because the engine has already repeated it twice.
-        var needsNewConnection: Bool { repeats > 1 }
-
-        /// Whether nothing of the request has been sent yet. (Before 7.80, this is true until a response arrives.)
-        var isConnecting: Bool { sends == 0 && !hasReceived && body.bytesRead == 0 }
-
-        /// Whether any byte of a response has arrived.
-        var hasReceived: Bool { response.hasBegun }
-
-        /// Returns whether the request may be sent again after libcurl has given up. The request may be sent again if
-        /// the server refused its stream. A repeatable request may also be sent again if a reused connection was lost
-        /// before the first byte of a response. (libcurl itself repeats most requests whose streams were refused.)
-        func mayRepeat(after code: Int32) -> Bool {
-            guard failure == nil, !hasReceived, request.body.isReplayable else { return false }
-            let isRefused = stream.map { loop.streamLog.isRefused($0) } ?? false
-            if isRefused || handle?.hasOnlyBeenRefused(code) == true { return repeats < 10 }
-            return request.isRepeatable && repeats < 2 && CurlFailure.isConnectionLoss(code)
-                && handle?.isOnKeptConnection == true
-        }
-
-        /// Reads a line of libcurl's log. Used only with versions of libcurl for which the engine needs the log.
-        func noteLog(_ line: UnsafeRawBufferPointer) {
-            guard let connection else { return }
-            if let stream = loop.streamLog.read(line, on: connection) { self.stream = stream }
-        }
-
-        /// Opens the body again, for another attempt.
-        func prepareToRepeat() throws(NetworkError) {
-            repeats += 1
-            sends = 0
-            stream = nil
-            try reopenBody()
-        }
-
-        private func reopenBody() throws(NetworkError) {
-            body.close()
-            pauses &= ~CurlExchange.sending
-            try openBody()
         }
     }
 
@@ -189,6 +146,11 @@
                 failure = NetworkError(
                     .connectionLostAfterHead,
                     reason: "the server rejected the form of the request after it had begun to respond")
+                return false
+            }
+            // libcurl repeats a refused request up to five times, without a delay. See also CurlFault.repeatsRequests.
+            if sends > (repeats == 0 ? 2 : 1), handle?.library.has(.repeatsRequests) == false {
+                failure = NetworkError(.notProcessed)
                 return false
             }
             // The bytes of the body that libcurl had read but not sent are lost with the first connection.
@@ -236,8 +198,8 @@
             activity.note(at: loop.now)
             do throws(NetworkError) {
                 guard let head = try response.receive(line: headerLine) else { return headerLine.count }
-                if head.isExclusive { handle?.noteExclusiveConnection(head) }
-                transfer.receiveHead(head, timing: handle?.timing ?? .init(), stop: { [weak self] in self?.cancel() })
+                handle?.note(head)
+                transfer.receiveHead(head, facts: handle?.facts ?? .init(), stop: { [weak self] in self?.cancel() })
                 return headerLine.count
             } catch {
                 failure = error

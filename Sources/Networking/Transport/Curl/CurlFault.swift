@@ -76,8 +76,8 @@
         /// certificates are read again after 30 seconds.
         case oldTrust
 
-        /// While a host's first address does not answer, libcurl goes on to the next address only when it is called, but
-        /// asks for no call (7.88, #11920). So only the first address is tried.
+        /// While a host's first address does not answer, libcurl goes on to the next address only when it is called,
+        /// but asks for no call (7.88, #11920). So only the first address is tried.
         ///
         /// Avoidance: while an exchange connects, the loop calls libcurl for all exchanges five times a second.
         case forgottenAddresses
@@ -113,8 +113,8 @@
         ///
         /// Avoidance: such a request is sent over HTTP/1.1, unless the configuration requires HTTP/2.
         case loopingUploads
-        /// In 7.87 and 7.88, and perhaps until 8.6, an HTTP/2 upload of more than 64 KiB hangs if the server responds with
-        /// 2xx before it has read the body (RFC 9113 section 8.1).
+        /// In 7.87 and 7.88, and perhaps until 8.6, an HTTP/2 upload of more than 64 KiB hangs if the server responds
+        /// with 2xx before it has read the body (RFC 9113 section 8.1).
         ///
         /// Avoidance: such a request is sent over HTTP/1.1, unless the configuration requires HTTP/2.
         case earlyResponses
@@ -126,12 +126,19 @@
         case joinedLookups
         /// Over HTTP/2, libcurl receives up to 32 MiB of a stream (10 MiB from 8.7 on) while it is paused.
         ///
-        /// Avoidance: a body that is read as a stream is received over HTTP/1.1, unless the configuration requires HTTP/2.
+        /// Avoidance: a body that is read as a stream is received over HTTP/1.1, unless the configuration requires
+        /// HTTP/2.
         case unboundedStreams
         /// In 7.87 to 8.0, an HTTP/2 response whose head is larger than libcurl's buffer of 16 KiB stalls.
         ///
         /// Avoidance: the engine sets the buffer to 64 KiB. The idle timeout ends an exchange whose head is larger.
         case stallingHeads
+        /// In 7.87 to 8.0, libcurl does not return to the loop as long as an HTTP/2 server sends frames without data,
+        /// so that all other requests wait.
+        ///
+        /// Avoidance: libcurl logs each TLS record. The engine ends a connection that has kept the loop busy for half a
+        /// second and 4,096 records.
+        case heldLoops
         /// In 7.87 and 7.88, HTTP/2 without TLS fails for requests that share a connection (#10634), and some bodies
         /// without a length never end.
         ///
@@ -142,7 +149,7 @@
         private var versions: [Range<CurlVersion>]? {
             switch self {
             case .lossyHTTP2, .joinedLookups: [CurlVersion(7, 0)..<CurlVersion(7, 87)]
-            case .logsRefusedStreams, .stallingHeads: [CurlVersion(7, 87)..<CurlVersion(8, 1)]
+            case .logsRefusedStreams, .stallingHeads, .heldLoops: [CurlVersion(7, 87)..<CurlVersion(8, 1)]
             case .unsafeUploads: [CurlVersion(8, 1)..<CurlVersion(8, 2, 1), CurlVersion(8, 7)..<CurlVersion(8, 23)]
             case .earlyResponses: [CurlVersion(7, 87)..<CurlVersion(8, 7)]
             case .unboundedStreams: [CurlVersion(7, 87)..<CurlVersion(9, 0)]

@@ -105,6 +105,8 @@
             clibcurl_easy_set_debug(easy, Int32(CCURLOPT_DEBUGFUNCTION)) { _, kind, bytes, count, handle in
                 if kind == CurlStreamLog.text, let bytes {
                     CurlHandle.exchange(handle)?.noteLog(UnsafeRawBufferPointer(start: bytes, count: count))
+                } else if kind == CurlStreamLog.receivedTLS {
+                    CurlHandle.exchange(handle)?.noteRecord()
                 }
                 return 0
             }

@@ -21,12 +21,16 @@
         private let memory: CurlHandleMemory
         private let pool: CurlHandleMemory.Pool
         /// Whether libcurl looks up a name on another thread. Known only on versions with ``CurlFault/joinedLookups``.
-        @exclusivity(unchecked) private(set) var isLookingUp = false
-        @exclusivity(unchecked) private var isSecure = false
+        @exclusivity(unchecked) var isLookingUp = false
+        @exclusivity(unchecked) private(set) var isSecure = false
+        /// The version of TLS, known from the head of the response on.
+        @exclusivity(unchecked) private(set) var tlsVersion: String?
         @exclusivity(unchecked) private var isPausedOnUnknownSocket = false
         /// The description of the proxy or Unix socket between the client and every host; nil if there is none.
         private let between: String?
         private let isProxySecure: Bool
+        private let isDirect: Bool
+        private let proxyExceptions: ProxyExceptions
         /// Whether the server may ask for the client's certificate in a second handshake, as some do for certain paths.
         private let hasClientCertificate: Bool
         private let httpVersions: CurlTransport.Configuration.HTTPVersions
@@ -46,6 +50,8 @@
             self.share = share
             between = configuration.between
             isProxySecure = configuration.proxy.isSecure
+            isDirect = configuration.proxy == .direct
+            proxyExceptions = configuration.proxyExceptions
             hasClientCertificate = configuration.tls.clientCertificate != nil
             httpVersions = configuration.httpVersions
             self.library = library
@@ -84,15 +90,24 @@
             }
             setBuffers(for: request)
             setConnection(for: exchange)
-            guard set(CCURLOPT_URL, request.url.absoluteString) == CCURLE_OK else {
+            let address = request.url.absoluteString
+            guard set(CCURLOPT_URL, address) == CCURLE_OK else {
                 throw NetworkError(.invalidRequest, reason: "URL: libcurl cannot parse it")
             }
+            if address.utf8.last == UInt8(ascii: "?") { keepEmptyQuery(of: request) }
             let headers = request.allHeaders
             // A range of encoded content cannot be decoded.
             let mayBeEncoded = !headers.contains(.acceptEncoding) && !headers.contains(.range)
             let more = mayBeEncoded ? ContentCoding.acceptFields : []
             let own = isUpload && !headers.contains(.expect) ? more + ["Expect:"] : more
             clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_HTTPHEADER), memory.lines.write(headers, and: own))
+        }
+
+        /// Newer versions of libcurl drop the question mark of an empty query.
+        private func keepEmptyQuery(of request: HTTPRequest) {
+            guard isSecure || isDirect else { return }  // an http proxy gets the whole URL
+            let path = request.url.path(percentEncoded: true)
+            set(CCURLOPT_REQUEST_TARGET, (path.isEmpty ? "/" : path) + "?")
         }
 
         private func set(_ method: HTTPMethod, isUpload: Bool) {
@@ -110,6 +125,7 @@
 
         private func setConnection(for exchange: CurlExchange) {
             setConnectTimeout(exchange.request.timeouts.effectiveConnect)
+            if proxyExceptions.contains(exchange.request.origin) { set(CCURLOPT_PROXY, "") }
             // Waiting for a connection that other requests use is useful only if HTTP/2 is possible.
             if mayUseHTTP2 { set(CCURLOPT_PIPEWAIT, 1) }
             if exchange.needsNewConnection { set(CCURLOPT_FRESH_CONNECT, 1) }
@@ -129,25 +145,6 @@
             }
         }
 
-        private func setConnectTimeout(_ time: Duration) {
-            set(CCURLOPT_CONNECTTIMEOUT_MS, min(max(time.milliseconds, 1), Int(Int32.max)))
-        }
-
-        /// Records that libcurl looks up a name, or that it has an address. During the lookup, the loop applies the
-        /// connect timeout, and libcurl comes too late.
-        func noteLookup(_ isLookingUp: Bool) {
-            guard library.has(.joinedLookups), isLookingUp != self.isLookingUp, let exchange else { return }
-            self.isLookingUp = isLookingUp
-            let timeout = exchange.request.timeouts.effectiveConnect
-            setConnectTimeout(isLookingUp ? timeout + .seconds(1) : timeout)
-            if isLookingUp { exchange.noteLookup() }
-        }
-
-        /// Leaves the handle to libcurl until the lookup has ended, which has no further time limit.
-        func abandon() {
-            setConnectTimeout(.milliseconds(Int64(Int32.max)))
-        }
-
         /// Pauses the given directions and resumes the other directions.
         ///
         /// - Returns: Whether libcurl reported success.
@@ -158,17 +155,6 @@
         /// Whether the connection was opened for an earlier request and reused.
         var isOnKeptConnection: Bool {
             clibcurl_easy_get_long(easy, Int32(CCURLINFO_NUM_CONNECTS)) == 0
-        }
-
-        /// The times of the phases that the transfer has completed so far.
-        var timing: HTTPResponse.Timing {
-            let isReused = isOnKeptConnection
-            let tls = time(CCURLINFO_APPCONNECT_TIME_T)
-            return HTTPResponse.Timing(
-                nameLookup: isReused ? .zero : time(CCURLINFO_NAMELOOKUP_TIME_T),
-                connect: isReused ? .zero : time(CCURLINFO_CONNECT_TIME_T),
-                tls: !isSecure ? nil : isReused ? .zero : tls,
-                firstByte: time(CCURLINFO_STARTTRANSFER_TIME_T), total: time(CCURLINFO_TOTAL_TIME_T))
         }
 
         /// Records that the exchange is paused. While it is paused, libcurl waits for no events on its socket.
@@ -202,6 +188,11 @@
             sockets.checkLifetime(of: connection)
         }
 
+        /// Ends the connection in use, for all of its requests.
+        func endConnection() {
+            sockets.end(connection)
+        }
+
         /// Records that the exchange has ended because of a time without any bytes.
         func giveUpConnection(silentFor time: UInt64) {
             sockets.giveUp(connection, silentFor: time, isKept: isOnKeptConnection)
@@ -212,9 +203,12 @@
 
         var mayUseHTTP2: Bool { isSecure ? httpVersions != .http1 : httpVersions == .http2 }
 
-        /// Records that the connection in use serves one request at a time, and how long the server keeps it.
-        func noteExclusiveConnection(_ head: ResponseHead) {
-            sockets.noteExclusive(connection, keptFor: head.keepAlive)
+        /// Records what the head of a response says about the connection in use.
+        func note(_ head: ResponseHead) {
+            if isSecure { tlsVersion = readTLSVersion() }
+            if head.isExclusive { sockets.noteExclusive(connection, keptFor: head.keepAlive) }
+            // The connection does not belong to the host of the request (RFC 9110 section 15.5.20).
+            if head.status == 421 { sockets.retire(connection) }
         }
 
         /// Returns whether libcurl has given up because the server refused the stream repeatedly. libcurl has no error
@@ -235,10 +229,6 @@
                 systemError: Int32(clibcurl_easy_get_long(easy, Int32(CCURLINFO_OS_ERRNO))),
                 proxyStatus: clibcurl_easy_get_long(easy, Int32(CCURLINFO_HTTP_CONNECTCODE))
             ).networkError
-        }
-
-        private func time(_ info: Int) -> Duration {
-            .microseconds(clibcurl_easy_get_offset(easy, Int32(info)))
         }
     }
 #endif

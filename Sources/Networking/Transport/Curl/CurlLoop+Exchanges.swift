@@ -12,6 +12,8 @@
                 // Its caller may have waited for as long as its deadline allowed.
                 if !exchange.hasReceived { handle.giveUpConnection(silentFor: 1_000_000_000) }
                 end(handle, .failure(NetworkError(.cancelled)))
+            case .count(let report):
+                report(sockets.connections)
             case .resume(let exchange, let direction):
                 exchange.resume(direction)
                 timer = 0  // see CurlFault.lostResumes
@@ -46,12 +48,12 @@
         }
 
         /// Ends the exchange of a handle.
-        func end(_ handle: CurlHandle, _ outcome: Result<HTTPResponse.Timing, NetworkError>) {
+        func end(_ handle: CurlHandle, _ outcome: Result<TransferFacts, NetworkError>) {
             if let exchange = detach(handle) { finish(exchange, outcome) }
         }
 
         /// Ends an exchange that has no handle. ``CurlOutcomes`` notifies the caller of the exchange later.
-        private func finish(_ exchange: CurlExchange, _ outcome: Result<HTTPResponse.Timing, NetworkError>) {
+        private func finish(_ exchange: CurlExchange, _ outcome: Result<TransferFacts, NetworkError>) {
             exchange.closeBody()
             inbox.noteEnd()
             outcomes.add(outcome, of: exchange)
@@ -97,9 +99,9 @@
                 // Some versions of libcurl report no error if a connection ends before the response head.
                 if result == CCURLE_OK, !exchange.hasReceived { result = Int32(CCURLE_GOT_NOTHING) }
                 if exchange.isAnswered {
-                    end(handle, .success(handle.timing))
+                    end(handle, .success(handle.facts))
                 } else if result == CCURLE_OK {
-                    end(handle, exchange.finishResponse().map { handle.timing })
+                    end(handle, exchange.finishResponse().map { handle.facts })
                 } else if exchange.mayRepeat(after: result) {
                     repeatRequest(of: handle)
                 } else {
@@ -127,7 +129,7 @@
     /// Callers are notified in batches, because it is slow to wake their threads one by one. While the loop has other
     /// work, a caller is notified after at most four iterations of the loop.
     struct CurlOutcomes {
-        typealias Outcome = Result<HTTPResponse.Timing, NetworkError>
+        typealias Outcome = Result<TransferFacts, NetworkError>
 
         private var ended: [(exchange: CurlExchange, outcome: Outcome)] = []
         private var turns = 0
@@ -149,7 +151,7 @@
         mutating func deliver() {
             for (exchange, outcome) in ended {
                 switch outcome {
-                case .success(let timing): exchange.transfer.finish(timing: timing)
+                case .success(let facts): exchange.transfer.finish(facts)
                 case .failure(let error): exchange.transfer.fail(exchange.failure ?? error)
                 }
             }

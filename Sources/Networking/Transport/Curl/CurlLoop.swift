@@ -13,6 +13,8 @@
             case start(CurlExchange)
             /// Ends an exchange.
             case cancel(CurlExchange)
+            /// Counts the connections.
+            case count(@Sendable (CurlTransport.Connections) -> Void)
             /// Resumes a direction of an exchange.
             case resume(CurlExchange, Int32)
         }
@@ -27,6 +29,8 @@
         let multi: UnsafeMutableRawPointer
         /// The streams that servers refused, for versions of libcurl that do not repeat the requests of these streams.
         @exclusivity(unchecked) var streamLog = CurlStreamLog()
+        /// The number of TLS records that have arrived in the current iteration, if libcurl logs them.
+        @exclusivity(unchecked) var records = 0
         @exclusivity(unchecked) var active: [CurlHandle] = []
         /// The handles without an exchange that libcurl still has: see ``CurlFault/joinedLookups``.
         @exclusivity(unchecked) var abandoned: [CurlHandle] = []
@@ -98,6 +102,14 @@
             if inbox.add(command) == true { sockets.wake() }
         }
 
+        /// Returns the numbers of connections.
+        func connections() async -> CurlTransport.Connections {
+            let counts = Settlement<CurlTransport.Connections>()
+            guard let isAsleep = inbox.add(.count { counts.settle(.success($0)) }) else { return .init() }
+            if isAsleep { sockets.wake() }
+            return (try? await counts.value()) ?? .init()
+        }
+
         /// Asks the loop to end the exchanges in progress. After that, the thread of the loop ends.
         func stop() {
             inbox.close()
@@ -115,6 +127,7 @@
                 let isClosed = inbox.take(&commands)
                 // Events on sockets are handled before new requests start, so that no request uses an idle connection
                 // that has received unexpected data.
+                records = 0
                 sockets.handleReady { [multi] in clibcurl_multi_socket_action(multi, $0.socket, $0.events) }
                 sockets.closeExpired()
                 for command in commands { follow(command) }

@@ -101,6 +101,12 @@
             }
         }
 
+        /// The numbers of connections, including those that are being opened.
+        var connections: CurlTransport.Connections {
+            let open = entries.indices.filter { entries[$0].isOurs }
+            return CurlTransport.Connections(open: open.count, idle: open.filter { isIdle(Int32($0)) }.count)
+        }
+
         /// Whether no request uses the connection of a socket.
         func isIdle(_ socket: Int32) -> Bool {
             let entry = entries[Int(socket)]
@@ -135,13 +141,23 @@
             }
         }
 
-        /// Prepares for a request that must not be repeated: it uses no HTTP/2 connection that has been silent for long.
+        /// Prepares for a request that must not be repeated: it uses no HTTP/2 connection that has been silent for
+        /// long.
         func retireSilent(to origin: HTTPOrigin?) {
             for socket in pool.sockets.values {
                 let entry = entries[Int(socket)]
                 guard entry.origin == origin, !entry.isExclusive, !entry.isRetired else { continue }
                 if now &- entry.lastArrival > pool.silence { retire(socket) }
             }
+        }
+
+        func retire(_ use: Use) {
+            if entry(of: use) != nil { retire(use.socket) }
+        }
+
+        /// Ends a connection, for all of its requests.
+        func end(_ use: Use) {
+            if entry(of: use) != nil { endIdle(use.socket) }
         }
 
         /// Lets no further request use a connection.

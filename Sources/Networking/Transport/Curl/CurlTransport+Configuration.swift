@@ -36,6 +36,9 @@
             /// The versions of HTTP that requests may use. Default: HTTP/2 if TLS negotiates it, otherwise HTTP/1.1.
             public var httpVersions: HTTPVersions
 
+            /// The hosts and ports that requests reach without the proxy of the environment.
+            var proxyExceptions = ProxyExceptions("")
+
             /// Creates a configuration.
             public init(
                 threads: Int = min(ProcessInfo.processInfo.activeProcessorCount, 2), limits: Limits = Limits(),
@@ -163,6 +166,7 @@
             part.limits.idleConnections = limits.idleConnections / part.threads
             // Without this, libcurl would search the environment for each request.
             if proxy == .environment, !CurlTransport.Proxy.isInEnvironment { part.proxy = .direct }
+            if part.proxy == .environment { part.proxyExceptions = .ofEnvironment }
             return part
         }
     }

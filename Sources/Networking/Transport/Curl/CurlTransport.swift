@@ -110,6 +110,26 @@
             shutDown()
         }
 
+        /// The numbers of connections of a transport.
+        public struct Connections: Hashable, Sendable {
+            /// The connections that are open or being opened.
+            public var open = 0
+            /// Those of them that no request uses.
+            public var idle = 0
+        }
+
+        /// Returns the numbers of connections at the moment, for example for a metric. After a shutdown, there are
+        /// none.
+        public func connections() async -> Connections {
+            var total = Connections()
+            for loop in allLoops {
+                let part = await loop.connections()
+                total.open += part.open
+                total.idle += part.idle
+            }
+            return total
+        }
+
         /// Sends a request, without following redirects.
         ///
         /// - Throws: ``NetworkError``. The kind ``NetworkError/Kind/invalidRequest`` means that nothing was sent.
@@ -175,7 +195,8 @@
         public enum Proxy: Hashable, Sendable {
             /// The proxies that the variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` configure. If
             /// none of them is set when the transport is created, the transport uses no proxy. Otherwise libcurl reads
-            /// the variables for each request.
+            /// the variables for each request. The entries of `no_proxy` that have a port, such as `localhost:8080`,
+            /// are read when the transport is created.
             case environment
             /// No proxy, even if the environment names one.
             case direct

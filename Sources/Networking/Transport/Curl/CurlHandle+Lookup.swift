@@ -1,0 +1,25 @@
+#if os(Linux)
+    import CLibcurl
+
+    /// The lookup of a name, and the connect timeout: see ``CurlFault/joinedLookups``.
+    extension CurlHandle {
+        func setConnectTimeout(_ time: Duration) {
+            set(CCURLOPT_CONNECTTIMEOUT_MS, min(max(time.milliseconds, 1), Int(Int32.max)))
+        }
+
+        /// Records that libcurl looks up a name, or that it has an address. During the lookup, the loop applies the
+        /// connect timeout, and libcurl comes too late.
+        func noteLookup(_ isLookingUp: Bool) {
+            guard library.has(.joinedLookups), isLookingUp != self.isLookingUp, let exchange else { return }
+            self.isLookingUp = isLookingUp
+            let timeout = exchange.request.timeouts.effectiveConnect
+            setConnectTimeout(isLookingUp ? timeout + .seconds(1) : timeout)
+            if isLookingUp { exchange.noteLookup() }
+        }
+
+        /// Leaves the handle to libcurl until the lookup has ended, which has no further time limit.
+        func abandon() {
+            setConnectTimeout(.milliseconds(Int64(Int32.max)))
+        }
+    }
+#endif

@@ -1,0 +1,31 @@
+#if os(Linux)
+    import Foundation
+    import NetworkingTesting
+    import Testing
+
+    @testable import Networking
+
+    /// Faults of libcurl that concern the lookup of names.
+    extension Loopback.CurlFaultTests {
+        /// Ends requests at once, some of them during the lookup of their host's name.
+        func abandonedLookups() async throws {
+            let server = try LoopbackServer { _ in .text("ok") }
+            let port = try #require(server.url.port)
+            let url = try #require(URL(string: "http://localhost:\(port)/"))
+            let transport = try transport(with: .joinedLookups, CurlTransport.Configuration(threads: 1))
+            for round in 0..<100 {
+                let request = HTTPRequest(.get, url, timeouts: .init(idle: .seconds(15)))
+                let call = Task { try await send(request, transport) }
+                if round % 2 == 0 { try await Task.sleep(for: .microseconds(round * 10)) }
+                call.cancel()
+                _ = await call.result
+                #expect(try await send(HTTPRequest(.get, server.url), transport).text == "ok")
+            }
+            // No server is asked for a label of more than 63 bytes.
+            let missing = try #require(URL(string: "http://\(String(repeating: "a", count: 70)).invalid/"))
+            #expect(await kind(HTTPRequest(.get, missing), transport) == .cannotResolveHost)
+            #expect(try await send(HTTPRequest(.get, url), transport).text == "ok")
+            transport.shutDown()
+        }
+    }
+#endif
