@@ -128,7 +128,9 @@
                 default: nil
                 }
             self.init(
-                remoteAddress: transaction.remoteAddress, remotePort: transaction.remotePort,
+                remoteAddress: transaction.remoteAddress,
+                // Foundation on Linux declares the port as text.
+                remotePort: transaction.remotePort.flatMap { Int("\($0)") },
                 isReused: transaction.isReusedConnection, tlsVersion: version,
                 sentBytes: transaction.countOfRequestHeaderBytesSent + transaction.countOfRequestBodyBytesSent,
                 receivedBytes: transaction.countOfResponseHeaderBytesReceived
