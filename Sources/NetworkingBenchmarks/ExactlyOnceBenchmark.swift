@@ -57,12 +57,23 @@
                             let body: HTTPBody = method == .post ? .string(#"{"name":"value"}"#) : .empty
                             let target = url.appendingPathComponent("p/\(index)")
                             let request = HTTPRequest(method, target, body: body, timeouts: .init(idle: .seconds(20)))
-                            _ = try await transport.send(request, delivering: .buffered(limit: 1 << 16))
+                            try await send(request, on: transport)
                         }
                     }
                 }
                 try await group.waitForAll()
             }
+        }
+
+        /// Sends a request, and sends it again as long as the server has not processed it.
+        private func send(_ request: HTTPRequest, on transport: CurlTransport) async throws {
+            for _ in 0..<100 {
+                do {
+                    _ = try await transport.send(request, delivering: .buffered(limit: 1 << 16))
+                    return
+                } catch let error as NetworkError where error.kind == .notProcessed { continue }
+            }
+            throw Wrong(description: "\(request) was refused 100 times")
         }
 
         /// The number of executions of each path.
