@@ -16,10 +16,11 @@ extension Loopback {
             #expect(await exchange.failure(refused)?.kind == .cannotConnect)
             refused.url = try #require(URL(string: "http://no-such-host.invalid/"))
             #expect(await exchange.failure(refused)?.kind == .cannotResolveHost)
-            let plain = try Exchange(engine.shared())
-            var secure = try plain.request()
-            secure.url = try #require(URL(string: "https://127.0.0.1:\(plain.server.port)/"))
-            #expect(await plain.failure(secure)?.kind == .tlsFailed)
+            let plain = try RawServer.withoutTLS()
+            var secure = try exchange.request()
+            let port = try #require(plain.url.port)
+            secure.url = try #require(URL(string: "https://127.0.0.1:\(port)/"))
+            #expect(await exchange.failure(secure)?.kind == .tlsFailed)
         }
 
         @Test(

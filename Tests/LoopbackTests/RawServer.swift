@@ -84,6 +84,15 @@ final class RawServer: Sendable {
         }
     }
 
+    /// A server that answers the first message of a TLS handshake as a server without TLS does.
+    static func withoutTLS() throws -> RawServer {
+        try RawServer { connection in
+            _ = connection.read(5)
+            connection.write("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+            _ = connection.readHead()
+        }
+    }
+
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
     }

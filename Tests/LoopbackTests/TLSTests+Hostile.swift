@@ -78,6 +78,23 @@
             #expect(trusted?.kind != .tlsUntrusted && trusted?.kind != .tlsFailed)
         }
 
+        @Test(
+            "A connection that is lost during the handshake is no failure of TLS: the request was not sent",
+            arguments: [true, false])
+        func lostHandshake(isReset: Bool) async throws {
+            let server = try RawServer { connection in
+                _ = connection.read(1)
+                if isReset { connection.resetOnClose() }
+            }
+            let port = try #require(server.url.port)
+            let url = try #require(URL(string: "https://127.0.0.1:\(port)/"))
+            guard case .failure(let error) = try await answer(url, on: CurlTransport()) else {
+                Issue.record("the call succeeded")
+                return
+            }
+            #expect(error.kind == .cannotConnect, "\(error)")
+        }
+
         @Test("A TLS 1.2 server cannot demand a second handshake, unless the client has a certificate to show")
         func renegotiation() async throws {
             guard try CurlLibrary.loaded.get().isOnOpenSSL else { return }

@@ -193,12 +193,12 @@
 
             @Test("TLS to a server without TLS causes a tlsFailed error on each engine", arguments: Engine.allCases)
             func noTLS(engine: Engine) async throws {
-                let plain = try LoopbackServer { _ in LoopbackResponse() }
+                let plain = try RawServer.withoutTLS()
                 var components = URLComponents(url: plain.url, resolvingAgainstBaseURL: false)
                 components?.scheme = "https"
                 let url = try #require(components?.url)
                 let request = HTTPRequest(.get, url, timeouts: HTTPRequest.Timeouts(idle: .seconds(15)))
-                let kind = await Exchange(plain, try engine.shared()).failure(request)?.kind
+                let kind = await Exchange(try LoopbackServer(), try engine.shared()).failure(request)?.kind
                 #expect(kind == .tlsFailed, "\(String(describing: kind))")
             }
 

@@ -41,6 +41,9 @@
                 if kind == .tlsUntrusted { return "the certificate of \(between) is not trusted" }
                 if kind == .tlsFailed { return "no TLS connection to \(between) could be established" }
             }
+            if code == CCURLE_SSL_CONNECT_ERROR, kind == .cannotConnect {
+                return "the connection was lost during the TLS handshake; perhaps the port does not speak TLS"
+            }
             if let between, kind == .cannotConnect { return "cannot connect through \(between)" }
             guard requiresHTTP2, !hasHead, kind.isConnectionLoss || kind == .malformedResponse else {
                 return kind.explanation
@@ -65,6 +68,7 @@
             case CCURLE_PEER_FAILED_VERIFICATION, CCURLE_SSL_PINNEDPUBKEYNOTMATCH, CCURLE_SSL_ISSUER_ERROR,
                 CCURLE_SSL_INVALIDCERTSTATUS:
                 .tlsUntrusted
+            case CCURLE_SSL_CONNECT_ERROR where isLostHandshake: .cannotConnect
             case CCURLE_SSL_CONNECT_ERROR, CCURLE_SSL_CIPHER, CCURLE_SSL_CRL_BADFILE, CCURLE_SSL_CLIENTCERT,
                 CCURLE_SSL_ENGINE_NOTFOUND, CCURLE_SSL_ENGINE_SETFAILED, CCURLE_USE_SSL_FAILED:
                 .tlsFailed
@@ -95,6 +99,13 @@
 
         private var connectionLoss: NetworkError.Kind {
             hasHead ? .connectionLostAfterHead : .connectionLostBeforeHead
+        }
+
+        /// Whether the connection was lost during the handshake, which says nothing about TLS. libcurl has no error code
+        /// for this case.
+        private var isLostHandshake: Bool {
+            let words = words.lowercased()
+            return ["connection reset", "ssl_error_syscall", "unexpected eof"].contains { words.contains($0) }
         }
 
         private var hasNoNetwork: Bool {
