@@ -20,12 +20,15 @@ enum NetworkingBenchmarks {
             PipelineBenchmark(), ObserversBenchmark(), PolicyBenchmark(), GetBenchmark(), StormBenchmark(),
             RotationBenchmark(),
             HangingBenchmark(), SoakBenchmark(), DownloadBenchmark(), UploadBenchmark(),
-            KeyPathBenchmark(), CacheBenchmark(), ExactlyOnceBenchmark(),
+            KeyPathBenchmark(), CacheBenchmark(), ExactlyOnceBenchmark(), ChaosBenchmark(),
         ]
 
         private static func run(_ arguments: [String]) async throws {
             if arguments.first == "serve" { return try BenchmarkServer(Array(arguments.dropFirst())).run() }
             if arguments.first == "serve-transfers" { return try TransferServer.run() }
+            if arguments.first == "serve-chaos" {
+                return try ChaosProxy.run(Array(arguments.dropFirst()))
+            }
             if arguments.first == "count" { return try await CountedCalls.run(Array(arguments.dropFirst())) }
             let options = Set(arguments.filter { $0.hasPrefix("--") })
             let names = arguments.filter { !$0.hasPrefix("--") }
