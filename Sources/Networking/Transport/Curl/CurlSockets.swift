@@ -96,6 +96,9 @@
                 if entry.wanted != 0 {
                     if event.events & Int32(CCURL_CSELECT_IN) != 0 { update(event.socket) { $0.lastArrival = now } }
                     handle(event)
+                } else if event.events == Int32(CCURL_CSELECT_OUT) {
+                    // The socket is writable, but the server has said nothing.
+                    register(Int32(CCURL_POLL_IN), for: event.socket)
                 } else if entry.isExclusive, isIdle(event.socket) {
                     endIdle(event.socket)
                 } else {
@@ -152,15 +155,18 @@
             if wanted == 0 {
                 if !entry.isOurs { forget(socket) }
             } else if entry.registered != wanted {
-                clibcurl_epoll_set(epoll, socket, wanted)
-                update(socket) { $0.registered = wanted }
+                register(wanted, for: socket)
             }
         }
 
         private func forget(_ socket: Int32) {
-            guard entries[Int(socket)].registered != 0 else { return }
-            clibcurl_epoll_set(epoll, socket, 0)
-            update(socket) { $0.registered = 0 }
+            if entries[Int(socket)].registered != 0 { register(0, for: socket) }
+        }
+
+        /// Registers events with the kernel.
+        private func register(_ events: Int32, for socket: Int32) {
+            clibcurl_epoll_set(epoll, socket, events)
+            update(socket) { $0.registered = events }
         }
 
         func update(_ socket: Int32, _ change: (inout Entry) -> Void) {
