@@ -151,6 +151,23 @@ extension Loopback {
             #expect(ranges.value == (4..<10).map { "bytes=\($0)0000-" })
         }
 
+        @Test("A part that ends at the largest number is no reason to end the process")
+        func largestPart() async throws {
+            try await cut(after: 100)
+            server.route(nil, "/film") { _ in
+                LoopbackResponse(
+                    .partialContent,
+                    headers: [.eTag: "\"v1\"", .contentRange: "bytes 100-9223372036854775807/*"], body: Data(count: 10))
+            }
+            let note = scratch.file(".film.mp4.resume")
+            let text = try String(contentsOf: note, encoding: .utf8)
+            try text.replacingOccurrences(of: #","total":600000"#, with: "").replacingOccurrences(
+                of: #""total":600000,"#, with: ""
+            ).write(to: note, atomically: false, encoding: .utf8)
+            _ = try? await service().request(Film(), as: .file(destination))
+            #expect(server.requestCount == 2)
+        }
+
         @Test("A resumable download with POST, or with an existing target, is rejected before sending")
         func refused() async throws {
             do {

@@ -25,7 +25,7 @@ final class CappedParts: Sendable {
 
     /// - Returns: Nil if the response contains all bytes that are missing, or if its length is not known.
     init?(of response: HTTPResponse, to request: HTTPRequest, from point: ResumePoint, over base: any Transport) {
-        guard let part = CappedParts.part(of: response), let total = response.headers.contentRange?.total,
+        guard let total = response.headers.contentRange?.total, let part = CappedParts.part(of: response),
             part.end < total
         else { return nil }
         (first, self.request, self.point, self.base, self.total) = (response, request, point, base, total)
@@ -40,8 +40,8 @@ final class CappedParts: Sendable {
     }
 
     private static func part(of response: HTTPResponse) -> Part? {
-        guard let range = response.headers.contentRange, let start = range.first, let last = range.last,
-            case .stream(let body) = response.content
+        guard let range = response.headers.contentRange, let start = range.first, let last = range.last, last < .max,
+            let body = try? response.content.stream
         else { return nil }
         return Part(body: body, end: last + 1, position: start)
     }
@@ -69,6 +69,12 @@ final class CappedParts: Sendable {
         var rest = request
         rest.headers[.range] = "bytes=\(start)-"
         let response = try await base.send(rest, delivering: .streamed)
-        return point.isContinued(by: response, at: start) ? CappedParts.part(of: response) : nil
+        guard response.status.isSuccessful else {
+            throw NetworkError(.unacceptableStatus).completed(request: rest, response: response.withoutStream)
+        }
+        guard point.isContinued(by: response, at: start), response.headers.contentRange?.total == total else {
+            return nil
+        }
+        return CappedParts.part(of: response)
     }
 }
