@@ -56,7 +56,7 @@ extension ServerSentEvent {
             if error.kind == .unacceptableStatus, let status = error.status { return statuses.contains(status) }
             let kinds: [NetworkError.Kind] = [
                 .notConnected, .cannotConnect, .cannotResolveHost, .idleTimedOut, .connectTimedOut, .truncatedBody,
-                .undecodableContent, .circuitOpen, .notProcessed,
+                .undecodableContent, .circuitOpen, .rateLimited, .notProcessed,
             ]
             return error.kind.isConnectionLoss || kinds.contains(error.kind)
         }

@@ -143,7 +143,7 @@ struct BackoffGateTests {
     }
 
     @Test(
-        "After a RateLimit of a day, calls end at once and say when to come again; a response with requests left opens")
+        "After a RateLimit of a day, calls end at once and say when to come again")
     func usedUpDay() async throws {
         let gate = BackoffGate(clock: clock.networkClock)
         let service = service(StubResponse(.ok, headers: ["RateLimit": "\"day\";r=0;t=86400"])) {
@@ -153,15 +153,22 @@ struct BackoffGateTests {
         let failure = await Fixture.failure { try await service.request(Named(name: "second")) }
         let error = try #require(failure as? NetworkError)
         #expect(error.kind == .rateLimited && error.reason?.contains("try again in 86400 s") == true, "\(error)")
-        let origin = try #require(error.request?.origin)
-        let head = HTTPResponse(
-            .ok, headers: ["RateLimit": "\"day\";r=3;t=86400"], to: try #require(error.request))
-        gate.heard(AdmissionPermit(for: origin), head)
-        #expect(gate.wait(for: origin) == nil)
-        gate.heard(
-            AdmissionPermit(for: origin),
-            HTTPResponse(.ok, headers: ["RateLimit": "\"year\";r=0;t=99999999999"], to: head.request))
-        #expect(gate.wait(for: origin) == .seconds(86_400), "a day at most")
+    }
+
+    @Test("A long pause lasts a day at most, and needs a time that the server has stated")
+    func longPauses() throws {
+        let request = HTTPRequest(.get, try #require(URL(string: "https://a.example/")))
+        let origin = try #require(request.origin)
+        func wait(_ headers: HTTPHeaders, _ status: HTTPStatus = .ok) -> Duration? {
+            let gate = BackoffGate(clock: clock.networkClock)
+            gate.heard(AdmissionPermit(for: origin), HTTPResponse(status, headers: headers, to: request))
+            return gate.wait(for: origin)
+        }
+        #expect(wait(["RateLimit": "\"year\";r=0;t=99999999999"]) == .seconds(86_400))
+        #expect(wait(["RateLimit": "\"day\";r=0", "RateLimit-Policy": "\"day\";q=9;w=86400"]) == .seconds(60))
+        let both: HTTPHeaders = ["RateLimit": "\"hour\";r=0;t=3600", .retryAfter: "3600"]
+        #expect(wait(both, .tooManyRequests) == .seconds(3_600))
+        #expect(wait([.retryAfter: "3600"], .tooManyRequests) == .seconds(60))
     }
 
     @Test("A refusal that a redirect of another origin has led to closes no gate")

@@ -213,7 +213,7 @@ struct CircuitBreakerTests {
         #expect(session.accessToken == AccessToken("new"))
     }
 
-    @Test("A failure after a redirect to another origin counts for neither host")
+    @Test("A failure after a redirect to another origin opens no circuit")
     func redirectedBreaker() async throws {
         let breaker = CircuitBreaker(failureRatio: 0.5, minimumCalls: 2, clock: clock.networkClock)
         let stub = StubTransport { request in

@@ -124,6 +124,10 @@ struct RetryPolicyTests {
             #expect(await delay(policy, try failure(kind, .post)) == .zero, "\(kind)")
         }
         #expect(await reason(policy, try failure(.idleTimedOut, .post)) == "POST without an idempotency key")
+        let nested = try failure(.cannotConnect, .post, answer: (.created, []))
+        #expect(
+            await reason(policy, nested) == "POST without an idempotency key",
+            "after a response, the error belongs to another call, for example of a converter")
     }
 
     @Test(

@@ -63,7 +63,10 @@ public struct RequestFailure: Sendable {
     /// request: there was no connection, or the server refused the request (``NetworkError/Kind/notProcessed``).
     public var isSafeToRepeat: Bool {
         guard let request else { return false }
-        if let error = originalError as? NetworkError ?? networkError, error.isUnprocessed { return true }
+        // After a response, the error may belong to another call, for example of a converter.
+        if response == nil, let error = originalError as? NetworkError ?? networkError, error.isUnprocessed {
+            return true
+        }
         return [request, adaptedRequest ?? request].allSatisfy {
             $0.method.isIdempotent || $0.headers.contains(.idempotencyKey)
         }

@@ -9,11 +9,14 @@ extension HTTPHeaders {
         package let remaining: Int
         /// The time until the server accepts more requests; nil if the server does not send this time.
         package let reset: Duration?
+        /// Whether the server has stated ``reset``. Otherwise it is the length of the window.
+        let isResetStated: Bool
 
         /// Creates a rate limit.
-        init(remaining: Int, reset: Duration?) {
+        init(remaining: Int, reset: Duration?, isResetStated: Bool = true) {
             self.remaining = remaining
             self.reset = reset
+            self.isResetStated = isResetStated
         }
 
         /// Parses the fields. If there are several limits, the limit with the fewest remaining requests is used. If
@@ -32,7 +35,7 @@ extension HTTPHeaders {
                 {
                     return
                 }
-                tightest = RateLimit(remaining: remaining, reset: reset)
+                tightest = RateLimit(remaining: remaining, reset: reset, isResetStated: item.reset != nil)
             }
             guard let tightest else { return nil }
             self = tightest

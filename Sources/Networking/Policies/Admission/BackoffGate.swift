@@ -9,7 +9,7 @@
 ///
 /// If `RateLimit` requests a longer time than ``init(longest:clock:)`` allows, for example because the requests of a
 /// day are used up, requests do not wait: they end at once with ``NetworkError/Kind/rateLimited``, until the time has
-/// passed, but for at most a day. A response that says that requests remain opens the gate.
+/// passed, but for at most a day.
 public final class BackoffGate: StagedAdmissionPolicy {
     /// The broadcaster of the events. It reports each origin for which the gate closes or opens.
     public let events = Broadcaster<AdmissionEvent>()
@@ -69,9 +69,7 @@ public final class BackoffGate: StagedAdmissionPolicy {
     /// Closes the gate if the host requests a pause.
     public func heard(_ permit: AdmissionPermit, _ head: HTTPResponse) {
         guard let origin = permit.origin, head.request.origin == origin else { return }
-        let limit = head.headers.rateLimit
-        if let limit, limit.remaining > 0 { closed.withLock { $0[origin]?.endLongPause() } }
-        guard let (asked, isQuota) = timeAsked(by: head, limit), min(asked, longest) > .zero else { return }
+        guard let (asked, isQuota) = timeAsked(by: head), min(asked, longest) > .zero else { return }
         let now = clock.now()
         let wait = closed.withLock { closed in
             closed.makeRoom(for: origin) { $0.wait(at: now) != nil }
@@ -89,11 +87,13 @@ public final class BackoffGate: StagedAdmissionPolicy {
     var knownOrigins: Int { closed.withLock { $0.count } }
 
     /// Returns the time that a response requests, and whether the reason is that no requests remain.
-    private func timeAsked(by response: HTTPResponse, _ limit: HTTPHeaders.RateLimit?) -> (Duration, isQuota: Bool)? {
+    private func timeAsked(by response: HTTPResponse) -> (Duration, isQuota: Bool)? {
         let isRefused = [.tooManyRequests, .serviceUnavailable, 529].contains(response.status)
         let asked = isRefused ? response.headers.retryDelay(from: clock.date()) : nil
+        let limit = response.headers.rateLimit
         let reset = limit.flatMap { $0.remaining <= 0 ? $0.reset : nil }
-        if let reset, reset > max(asked ?? .zero, longest) { return (reset, true) }
+        // A window is only a guess of the time.
+        if let reset, reset > longest, reset >= asked ?? .zero, limit?.isResetStated == true { return (reset, true) }
         return (asked ?? reset).map { ($0, false) }
     }
 
@@ -141,9 +141,6 @@ package struct GateMachine: Sendable {
         if isLong { longPauseEnd = now + wait } else { pauseEnd = now + wait }
         return wait
     }
-
-    /// Ends a pause that is too long to wait for, because requests remain.
-    mutating func endLongPause() { longPauseEnd = .zero }
 
     func isInLongPause(at now: Duration) -> Bool { longPauseEnd > now }
 

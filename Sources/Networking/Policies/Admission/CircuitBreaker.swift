@@ -202,7 +202,7 @@ extension CircuitMachine.Outcome {
 /// A change of a policy for an origin. ``BackoffGate/events`` reports the changes of a gate, and
 /// ``CircuitBreaker/events`` those of a breaker.
 public enum AdmissionEvent: Hashable, Sendable {
-    /// A gate has closed. Requests wait for this time from now.
+    /// A gate has closed for this time from now. Requests wait, or end at once (``BackoffGate``).
     case gateClosed(HTTPOrigin, for: Duration)
     /// The time has passed. This event is reported when the next request is sent.
     case gateOpened(HTTPOrigin)

@@ -54,7 +54,7 @@ public struct ConnectivityErrorHandler: ErrorHandler {
     private var timeoutReason: String { "the network was not reachable within \(waitLimit.shortText)" }
 
     private func shouldWait(_ failure: RequestFailure) -> Bool {
-        guard let error = failure.networkError, failure.isSafeToRepeat || error.isUnprocessed else { return false }
+        guard let error = failure.networkError, failure.isSafeToRepeat else { return false }
         return error.kind == .notConnected
             || NetworkError.Kind.transientKinds.contains(error.kind) && !reachability.isReachable
     }

@@ -5,8 +5,8 @@
 /// let stubborn = RetryPolicy(retries: 5, backoff: .constant(.seconds(1)), on: .any)
 /// ```
 ///
-/// Only idempotent methods and requests with an `Idempotency-Key` are repeated, unless ``repeatsUnsafeRequests`` is
-/// true. A call is never repeated if it was cancelled, if its body cannot be sent twice, or if the wait would not end
+/// Only idempotent methods, requests with an `Idempotency-Key` and requests that no server has processed are repeated
+/// (``RequestFailure/isSafeToRepeat``), unless ``repeatsUnsafeRequests`` is true. A call is never repeated if it was cancelled, if its body cannot be sent twice, or if the wait would not end
 /// before its total deadline. If the server sends `Retry-After`, the wait is at least the requested time, which is
 /// limited to ``longestRetryAfter``.
 ///
