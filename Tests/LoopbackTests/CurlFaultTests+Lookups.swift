@@ -27,5 +27,17 @@
             #expect(try await send(HTTPRequest(.get, url), transport).text == "ok")
             transport.shutDown()
         }
+
+        @Test("If the process has no file descriptor left, the host is not blamed")
+        func descriptors() {
+            func error(_ systemError: Int32) -> NetworkError {
+                CurlFailure(
+                    code: 7, words: "", between: nil, isProxySecure: false, hasHead: false, requiresHTTP2: false,
+                    systemError: systemError, proxyStatus: 0
+                ).networkError
+            }
+            #expect(error(EMFILE).kind == .unknown && error(EMFILE).reason?.contains("no file descriptor") == true)
+            #expect(error(ECONNREFUSED).kind == .cannotConnect && error(ENETUNREACH).kind == .notConnected)
+        }
     }
 #endif

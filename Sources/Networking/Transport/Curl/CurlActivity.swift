@@ -68,7 +68,10 @@
 
         /// Returns the status of an exchange whose name is being looked up.
         func statusOfLookup(at now: UInt64) -> Status {
-            connectEnd <= now ? .passed(NetworkError(.connectTimedOut)) : .check(at: connectEnd)
+            let idleEnd = start.adding(idle)
+            if min(connectEnd, idleEnd) > now { return .check(at: min(connectEnd, idleEnd)) }
+            return .passed(
+                connectEnd <= now ? NetworkError(.connectTimedOut) : .idleTimedOut(after: timeouts.effectiveIdle))
         }
 
         /// Returns the status of an exchange that waits for a connection. The connect timeout includes this wait.

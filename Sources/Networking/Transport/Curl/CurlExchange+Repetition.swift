@@ -21,7 +21,7 @@
             let isRefused = stream.map { loop.streamLog.isRefused($0) } ?? false
             if isRefused || handle?.hasOnlyBeenRefused(code) == true {
                 let isAsked = stream.map { loop.streamLog.isEndedByError($0) } ?? false
-                if repeats == 0, !isAsked { return true }
+                if repeats == 0, sends < 2, !isAsked { return true }
                 failure = NetworkError(.notProcessed)
                 return false
             }

@@ -135,6 +135,7 @@
         ///
         /// - Returns: Whether libcurl may send the request.
         func beginSending(on connection: CurlStreamLog.Connection?) -> Bool {
+            let refused = stream
             self.connection = connection
             stream = nil
             noteConnection()
@@ -146,6 +147,10 @@
                 failure = NetworkError(
                     .connectionLostAfterHead,
                     reason: "the server rejected the form of the request after it had begun to respond")
+                return false
+            }
+            if let refused, loop.streamLog.isEndedByError(refused) {
+                failure = NetworkError(.notProcessed)
                 return false
             }
             // libcurl repeats a refused request up to five times, without a delay. See also CurlFault.repeatsRequests.
@@ -196,6 +201,7 @@
         /// Receives a line of the head or of the trailers.
         func receive(headerLine: UnsafeRawBufferPointer) -> Int {
             activity.note(at: loop.now)
+            loop.records = 0
             do throws(NetworkError) {
                 guard let head = try response.receive(line: headerLine) else { return headerLine.count }
                 handle?.note(head)
@@ -210,6 +216,7 @@
         /// Receives bytes of the response's body.
         func receive(body bytes: UnsafeRawBufferPointer) -> Int {
             activity.note(at: loop.now)
+            loop.records = 0
             do throws(NetworkError) {
                 if try response.receive(body: bytes) { return bytes.count }
                 pauses |= CurlExchange.receiving

@@ -41,6 +41,7 @@
                 if kind == .tlsUntrusted { return "the certificate of \(between) is not trusted" }
                 if kind == .tlsFailed { return "no TLS connection to \(between) could be established" }
             }
+            if hasNoDescriptor, kind == .unknown { return "the process has no file descriptor left for a connection" }
             if code == CCURLE_SSL_CONNECT_ERROR, kind == .cannotConnect {
                 return "the connection was lost during the TLS handshake; perhaps the port does not speak TLS"
             }
@@ -63,7 +64,7 @@
             case CCURLE_URL_MALFORMAT, CCURLE_SSL_CERTPROBLEM, CCURLE_SSL_CACERT_BADFILE: .invalidRequest
             case CCURLE_COULDNT_RESOLVE_HOST: .cannotResolveHost
             case CCURLE_COULDNT_RESOLVE_PROXY, CCURLE_PROXY: .cannotConnect
-            case CCURLE_COULDNT_CONNECT: hasNoNetwork ? .notConnected : .cannotConnect
+            case CCURLE_COULDNT_CONNECT: hasNoNetwork ? .notConnected : hasNoDescriptor ? .unknown : .cannotConnect
             case CCURLE_OPERATION_TIMEDOUT: .connectTimedOut
             case CCURLE_PEER_FAILED_VERIFICATION, CCURLE_SSL_PINNEDPUBKEYNOTMATCH, CCURLE_SSL_ISSUER_ERROR,
                 CCURLE_SSL_INVALIDCERTSTATUS:
@@ -111,6 +112,9 @@
         private var hasNoNetwork: Bool {
             systemError == ENETUNREACH || systemError == ENETDOWN
         }
+
+        /// Whether the process has no file descriptor left, which is no fault of the host.
+        private var hasNoDescriptor: Bool { systemError == EMFILE || systemError == ENFILE }
 
         /// The kind for `CURLE_RECV_ERROR`, which libcurl uses for a lost connection, a malformed chunk, and a proxy
         /// that refuses CONNECT.

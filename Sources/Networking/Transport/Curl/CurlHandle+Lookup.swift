@@ -11,6 +11,8 @@
         /// connect timeout, and libcurl comes too late.
         func noteLookup(_ isLookingUp: Bool) {
             guard library.has(.joinedLookups), isLookingUp != self.isLookingUp, let exchange else { return }
+            // A SOCKS proxy is asked for the target, which libcurl looks up after it has connected to the proxy.
+            guard !isLookingUp || !hasSocket else { return }
             self.isLookingUp = isLookingUp
             let timeout = exchange.request.timeouts.effectiveConnect
             setConnectTimeout(isLookingUp ? timeout + .seconds(1) : timeout)

@@ -22,6 +22,8 @@
         private let pool: CurlHandleMemory.Pool
         /// Whether libcurl looks up a name on another thread. Known only on versions with ``CurlFault/joinedLookups``.
         @exclusivity(unchecked) var isLookingUp = false
+        /// Whether libcurl has opened a socket for the handle.
+        @exclusivity(unchecked) var hasSocket = false
         @exclusivity(unchecked) private(set) var isSecure = false
         /// The version of TLS, known from the head of the response on.
         @exclusivity(unchecked) private(set) var tlsVersion: String?
@@ -105,7 +107,10 @@
 
         /// Newer versions of libcurl drop the question mark of an empty query.
         private func keepEmptyQuery(of request: HTTPRequest) {
-            guard isSecure || isDirect else { return }  // an http proxy gets the whole URL
+            // A question mark may also end a query or a fragment. An http proxy gets the whole URL.
+            guard URLComponents(url: request.url, resolvingAgainstBaseURL: true)?.percentEncodedQuery == "",
+                isSecure || isDirect
+            else { return }
             let path = request.url.path(percentEncoded: true)
             set(CCURLOPT_REQUEST_TARGET, (path.isEmpty ? "/" : path) + "?")
         }

@@ -44,8 +44,9 @@
             self.features = features
             self.number = number
             self.faults = faults
-            isOnOpenSSL = version.contains("OpenSSL/")
-            isOnOldOpenSSL = version.contains(#/OpenSSL\/(1\.|3\.[0-4]\.)/#)
+            // Libraries that are built in, but not in use, stand in parentheses.
+            isOnOpenSSL = version.contains(" OpenSSL/")
+            isOnOldOpenSSL = version.contains(#/ OpenSSL\/(1\.|3\.[0-4]\.)/#)
         }
 
         /// The result of loading the library, which is loaded once per process.

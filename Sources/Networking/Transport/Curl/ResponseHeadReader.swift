@@ -81,14 +81,14 @@ package struct ResponseHeadReader {
     }
 
     private mutating func fold(_ line: UnsafeRawBufferPointer) -> Step {
-        guard let last else { return .malformed("the first header line begins with a space or tab") }
+        guard let name = last?.name else { return .malformed("the first header line begins with a space or tab") }
         // libcurl reads the first line only, and would end the body elsewhere than this value says.
-        guard last.name != .transferEncoding else { return .malformed("Transfer-Encoding continues on another line") }
+        guard name != .transferEncoding else { return .malformed("Transfer-Encoding continues on another line") }
         let more = text(line, 0..<line.count)
         // The blanks before and after a value are not part of it (RFC 9112 section 5).
         guard !more.isEmpty else { return .more }
-        if !last.value.isEmpty { self.last?.value += " " }
-        self.last?.value += more  // in place, so that many lines take linear time
+        if last?.value.isEmpty == false { last?.value += " " }
+        last?.value += more  // in place, so that many lines take linear time
         return .more
     }
 
