@@ -57,7 +57,7 @@
             }
 
             @Test(
-                "If nginx ends each connection after 20 requests, each request is executed once, and only refused ones fail",
+                "If nginx ends each connection after 20 requests and refused ones are repeated, each is executed once",
                 .enabled(if: Tool.nginx.isExpected, Tool.nginx.comment),
                 arguments: [(HTTPMethod.post, true), (.get, true), (.post, false), (.get, false)])
             func exactlyOnce(method: HTTPMethod, isHTTP2: Bool) async throws {

@@ -67,7 +67,7 @@ int clibcurl_easy_set_prereq(void *easy, int option, int (*function)(void *, cha
 int clibcurl_easy_set_resolver_start(void *easy, int option, int (*function)(void *, void *, void *));
 /// Limits what a server can do with TLS messages after the handshake, if libcurl uses OpenSSL. libcurl then returns to
 /// the loop after each message that is no data of the app. Unless `renegotiates` is true, a server of TLS 1.2 cannot
-/// demand further handshakes, each of which takes a thousand times as long as its bytes.
+/// demand further handshakes, which take much more time than their bytes.
 void clibcurl_easy_limit_handshakes(void *easy, bool renegotiates);
 
 long clibcurl_easy_get_long(void *easy, int info);

@@ -27,7 +27,8 @@ public import Foundation
 /// - **Limits.** Of a response, the first 50 fields are read. A jar stores 50 cookies per domain and 3,000 in total. If
 ///   a limit is exceeded, it removes expired cookies. If no cookie has expired, it removes the least recently used
 ///   cookie. Within a domain, it removes a `Secure` cookie only if there are no other cookies. ``cookies(for:)`` counts
-///   as a use. Cookies of servers to which other servers have redirected are removed before all others.
+///   as a use. If the whole jar is full, cookies of a site that has stored many are removed when it stores another,
+///   and otherwise cookies of servers to which other servers have redirected.
 /// - **Other attributes.** `SameSite` and `Partitioned` are ignored, since a service has no pages. `HttpOnly` has no
 ///   effect on requests, and is visible in ``cookies``.
 ///

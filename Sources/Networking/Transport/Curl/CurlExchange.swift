@@ -25,7 +25,7 @@
         @exclusivity(unchecked) var repeats = 0
         /// The number of times that libcurl began to send the request on ``handle``.
         @exclusivity(unchecked) var sends = 0
-        /// Whether the response is the outcome, although libcurl goes on with the request.
+        /// Whether the response is the outcome, although libcurl is about to send the request again.
         @exclusivity(unchecked) private(set) var isAnswered = false
         /// The connection in use.
         @exclusivity(unchecked) var connection: CurlStreamLog.Connection?

@@ -17,7 +17,7 @@
         }
 
         /// The list of ciphers excludes the key exchanges over finite fields, in which a server chooses a group that
-        /// takes a second of the loop's time. All servers know elliptic curves.
+        /// takes a second of the loop's time.
         private static let ciphers = "DEFAULT:!kDHE"
 
         /// Sets the options of the transport's configuration.
@@ -65,7 +65,7 @@
         }
 
         /// Sets the options for an https request.
-        func prepareTLS(for request: HTTPRequest, isRenegotiated: Bool) {
+        func prepareTLS(for request: HTTPRequest, mayRenegotiate: Bool) {
             if !request.isRepeatable, mayUseHTTP2 { sockets.retireSilent(to: request.origin) }
             sockets.checkTrust()
             if sockets.trust?.mustBeRead(at: sockets.now) == true { set(CCURLOPT_CA_CACHE_TIMEOUT, 0) }
@@ -76,7 +76,7 @@
             set(CCURLOPT_SSL_CIPHER_LIST, suffix.isEmpty ? CurlHandle.ciphers : CurlHandle.ciphers + suffix)
             // OpenSSL 3.5 has new groups, and its own order of them.
             if library.isOnOldOpenSSL { set(CCURLOPT_SSL_EC_CURVES, "X25519:P-256:X448:P-384:P-521") }
-            clibcurl_easy_limit_handshakes(easy, isRenegotiated)
+            clibcurl_easy_limit_handshakes(easy, mayRenegotiate)
         }
     }
 #endif

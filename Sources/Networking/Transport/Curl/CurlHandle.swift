@@ -134,7 +134,7 @@
             // Waiting for a connection that other requests use is useful only if HTTP/2 is possible.
             if mayUseHTTP2 { set(CCURLOPT_PIPEWAIT, 1) }
             if exchange.needsNewConnection { set(CCURLOPT_FRESH_CONNECT, 1) }
-            if isSecure { prepareTLS(for: exchange.request, isRenegotiated: hasClientCertificate) }
+            if isSecure { prepareTLS(for: exchange.request, mayRenegotiate: hasClientCertificate) }
             avoidFaults(for: exchange)
         }
 

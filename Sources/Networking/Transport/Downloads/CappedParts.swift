@@ -32,7 +32,7 @@ final class CappedParts: Sendable {
         self.part = Locked(part)
     }
 
-    /// The first response, whose body goes on with the next parts.
+    /// The first response, with a body that contains the bytes of all parts.
     var response: HTTPResponse {
         var response = first
         response.content = .stream(IncomingBody(pull: { try await self.next() }))
