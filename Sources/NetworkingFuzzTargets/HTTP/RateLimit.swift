@@ -9,8 +9,15 @@ extension FuzzTarget {
         guard let limit = headers.rateLimit else { return }
         try require(limit.remaining >= 0, "\(limit.remaining) requests remain")
         try require(limit.reset.map { $0 >= .zero } ?? true, "the limit ends in \(limit.reset ?? .zero)")
-        let seconds = limit.reset.map { ";t=\($0.components.seconds)" } ?? ""
-        let again: HTTPHeaders = ["RateLimit": "\"default\";r=\(limit.remaining)\(seconds)"]
+        // A time that the server has not stated is the window of its policy.
+        var again: HTTPHeaders = ["RateLimit": "\"default\";r=\(limit.remaining)"]
+        if let seconds = limit.reset?.components.seconds {
+            if limit.isResetStated {
+                again["RateLimit"]?.append(";t=\(seconds)")
+            } else {
+                again["RateLimit-Policy"] = "\"default\";w=\(seconds)"
+            }
+        }
         try require(again.rateLimit, equals: limit, "the limit changes")
     }
 }

@@ -10,7 +10,7 @@ extension HTTPHeaders {
         /// The time until the server accepts more requests; nil if the server does not send this time.
         package let reset: Duration?
         /// Whether the server has stated ``reset``. Otherwise it is the length of the window.
-        let isResetStated: Bool
+        package let isResetStated: Bool
 
         /// Creates a rate limit.
         init(remaining: Int, reset: Duration?, isResetStated: Bool = true) {
