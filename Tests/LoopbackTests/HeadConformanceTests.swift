@@ -139,6 +139,16 @@ extension Loopback {
             }
         }
 
+        @Test("Two Cookie fields of a request arrive as two cookies", arguments: Engine.allCases)
+        func requestCookies(engine: Engine) async throws {
+            let exchange = try Exchange(engine.shared()) { request in
+                .text(request.headers.values(for: .cookie).joined(separator: "; "))
+            }
+            var request = try exchange.request()
+            for value in ["a=1", "b=2"] { request.headers.append(HTTPHeader(.cookie, value)) }
+            #expect(try await exchange.send(request).text == "a=1; b=2")
+        }
+
         @Test("The chunks of a chunked body are joined", arguments: Engine.allCases)
         func chunked(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { _ in

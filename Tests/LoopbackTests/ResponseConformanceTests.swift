@@ -157,6 +157,42 @@ extension Loopback {
             #expect(try await exchange.send(exchange.request()).status.code == code)
         }
 
+        @Test("The body of a 3xx without Location is returned, or the call fails", .row("L32"), arguments: Engine.allCases)
+        func bodyOfRedirect(engine: Engine) async throws {
+            let exchange = try Exchange(engine.shared()) { _ in LoopbackResponse(.found, content: .fixed(Data("body".utf8))) }
+            if engine == .urlSessionOnLinux {
+                let error = await exchange.failure(try exchange.request())
+                #expect(error?.kind == .malformedResponse)
+                #expect(error?.description.contains("loses its body; use CurlTransport") == true)
+            } else {
+                #expect(try await exchange.send(exchange.request()).text == "body")
+            }
+            #expect(try await exchange.send(exchange.request(.head)).status == .found)
+        }
+
+        @Test("Bytes on an idle connection are no response to the next request", .row("L50"), arguments: Engine.allCases)
+        func idleBytes(engine: Engine) async throws {
+            let wasWritten = Box(0)
+            let server = try RawServer { connection in
+                while connection.readHead() {
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\ngood")
+                    usleep(30_000)
+                    connection.write("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil")
+                    wasWritten.change { $0 += 1 }
+                }
+            }
+            let transport = try engine.make()
+            var texts: [String] = []
+            for method in [HTTPMethod.get, .get, .post] {
+                let request = HTTPRequest(method, server.url)
+                let known = wasWritten.value
+                texts.append(try await transport.send(request, delivering: .buffered(limit: 100)).text)
+                _ = try await Exchange.eventually { wasWritten.value > known || engine != .curl }
+                try await Task.sleep(for: .milliseconds(60))
+            }
+            #expect(texts == (engine == .urlSessionOnLinux ? ["good", "evil", "good"] : ["good", "good", "good"]))
+        }
+
         @Test("A response body larger than the limit causes a responseTooLarge error", arguments: Engine.allCases)
         func bound(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { _ in .text(String(repeating: "x", count: 10_000)) }

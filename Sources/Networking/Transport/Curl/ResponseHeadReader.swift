@@ -52,8 +52,18 @@ package struct ResponseHeadReader {
         guard headers.count < HTTPHeaders.largestCount else {
             return .tooLarge("more than \(HTTPHeaders.largestCount) fields")
         }
-        last = (HTTPHeader.Name(text(line, 0..<colon)), text(line, colon + 1..<line.count))
+        let name = HTTPHeader.Name(text(line, 0..<colon))
+        last = (name, text(line, colon + 1..<line.count))
+        if name == .location, !String(decoding: line, as: UTF8.self).utf8.elementsEqual(line), let value = last?.value {
+            last?.value = ResponseHeadReader.escaped(value)
+        }
         return .more
+    }
+
+    /// Returns a URI reference that is not UTF-8 with escapes, so that the server gets the same bytes back.
+    private static func escaped(_ latin1: String) -> String {
+        latin1.unicodeScalars.map { $0.isASCII ? String($0) : "%" + String($0.value, radix: 16, uppercase: true) }
+            .joined()
     }
 
     private mutating func readStatus(_ line: UnsafeRawBufferPointer) -> Step {

@@ -14,7 +14,8 @@ extension HTTPURLResponse {
             let values =
                 switch name {
                 case .setCookie: JoinedCookies(value: "\(value)").fields
-                case .location: "\(value)".components(separatedBy: ", ")
+                case .location:
+                    "\(value)".components(separatedBy: ", ").map { $0.trimmingCharacters(in: .whitespaces) }
                 // A carriage return that does not end a line counts as a space (RFC 9112 section 2.2).
                 default: ["\(value)".replacingOccurrences(of: "\r", with: " ").trimmingCharacters(in: .whitespaces)]
                 }

@@ -133,7 +133,16 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         defer { withExtendedLifetime(owner) {} }
         if !transfer.hasHead, let response = task.response as? HTTPURLResponse {
             // Foundation on Linux does not report the head of a 3xx without Location, or of a 401 with a challenge.
-            running.receiveHead(response.head)
+            let head = response.head
+            running.receiveHead(head)
+            if head.status.isRedirection, head.mayHaveBody(for: transfer.request.method),
+                head.headers[.contentLength] != "0"
+            {
+                transfer.fail(
+                    NetworkError(
+                        .malformedResponse,
+                        reason: "the redirect has no Location, and URLSession on Linux loses its body; use CurlTransport"))
+            }
         }
         let failure = error.flatMap { self.failure($0, of: transfer, wasChallenged: entry.wasChallenged) }
         running.finish {

@@ -199,7 +199,13 @@ public final class URLSessionTransport: Transport {
         // The library has its own timers: Foundation's timers include waiting times, and count only whole seconds.
         message.timeoutInterval = 7 * 86_400
         message.restrict(to: request.networkAccess ?? .all)
-        for field in request.allHeaders { message.addValue(field.value, forHTTPHeaderField: field.name.rawValue) }
+        let headers = request.allHeaders
+        for field in headers { message.addValue(field.value, forHTTPHeaderField: field.name.rawValue) }
+        let cookies = headers.values(for: .cookie)
+        if cookies.count > 1 {
+            // Foundation joins values with a comma, which would be a part of the first cookie (RFC 6265 section 5.4).
+            message.setValue(cookies.joined(separator: "; "), forHTTPHeaderField: "Cookie")
+        }
         guard request.body.length != 0 else { return message }
         try NetworkError.require(request.method != .get, "body: URLSession cannot send a body with \(request.method)")
         if message.value(forHTTPHeaderField: "Content-Type") == nil {
