@@ -19,6 +19,29 @@ extension Loopback {
             #expect(shelf.value.ranges == [nil, "bytes=200000-", "bytes=300000-"])
         }
 
+        @Test(
+            "A body whose coding the engine does not know is resumed, because its bytes are those of the file",
+            arguments: ["identity", "UTF-8", "aws-chunked"])
+        func unknownCoding(coding: String) async throws {
+            server.route(nil, "/coded") { [content, shelf] request in
+                let isFirst = shelf.change { shelf in
+                    defer { shelf.ranges.append(request.headers[.range]) }
+                    return shelf.ranges.isEmpty
+                }
+                var response = LoopbackResponse.content(content, tag: "\"v1\"", for: request)
+                response.headers[.contentEncoding] = coding
+                return isFirst ? response.failing(.truncate(after: 200_000)) : response
+            }
+            let fractions = Box<[Double]>([])
+            let task = try service(retries: 1).task(Film(path: "coded"), as: .file(destination))
+            task.onProgress(on: DispatchQueue(label: "progress")) { progress in
+                fractions.change { $0.append(progress.download.fraction ?? -1) }
+            }
+            #expect(try Data(contentsOf: await task.value) == content)
+            #expect(shelf.value.ranges == [nil, "bytes=200000-"])
+            #expect(!fractions.value.contains(-1))
+        }
+
         @Test("A later call resumes the part that an earlier call left; the target does not exist before completion")
         func laterCall() async throws {
             try await cut(after: 123_456)

@@ -137,6 +137,40 @@ extension Loopback {
             #expect(try await task.value.count == 200_000)
         }
 
+        @Test("An encoded body has a fraction: that of its encoded bytes", arguments: Engine.allCases)
+        func encoded(engine: Engine) async throws {
+            let isSeen = Box(engine != .curl)
+            server.route(.get, "/film") { _ in
+                // Two blocks of deflate without compression (RFC 1951 section 3.2.4).
+                let blocks = [0, 1].map { Data([$0, 0x50, 0xC3, 0xAF, 0x3C]) + Data(repeating: 7, count: 50_000) }
+                return LoopbackResponse(
+                    headers: [.contentEncoding: "deflate"],
+                    content: .written(length: 100_010) { writer in
+                        try writer.write(blocks[0])
+                        while !isSeen.value { usleep(1_000) }
+                        try writer.write(blocks[1])
+                    })
+            }
+            defer { isSeen.change { $0 = true } }
+            for target in [nil, scratch.file("film")] {
+                isSeen.change { $0 = engine != .curl }
+                let task: RequestTask<Int>
+                if let target {
+                    task = try service(engine).task(Film(), as: .file(at: target)).map { _ in 100_000 }
+                } else {
+                    task = try service(engine).task(Film(), as: .data).map(\.count)
+                }
+                if engine == .curl {
+                    try #require(await Exchange.eventually { task.progress.download.fraction ?? 0 > 0.4 })
+                    #expect(task.progress.download.fraction ?? 1 < 0.6)
+                }
+                isSeen.change { $0 = true }
+                #expect(try await task.value == 100_000)
+                #expect(task.progress.download.completed == 100_000)
+                if engine == .curl { #expect(task.progress.download.fraction == 1) }
+            }
+        }
+
         @Test("The body of an error response does not count as progress")
         func errorPage() async throws {
             server.route(.get, "/film") { [content] _ in

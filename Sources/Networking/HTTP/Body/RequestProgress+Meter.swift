@@ -151,6 +151,11 @@ extension RequestProgress {
             change { [clock] in $0.download.add(count, at: clock.now()) }
         }
 
+        /// Notes which fraction of an encoded body has been received.
+        func noteEncoded(_ fraction: Double) {
+            change { $0.download.noteEncoded(fraction) }
+        }
+
         /// Notes that the caller reads the body as a stream, so that bytes still arrive after the end of the call.
         func expectStream() {
             state.withLock { $0.isStream = true }

@@ -4,10 +4,13 @@ extension RequestProgress {
         /// The number of bytes transferred. This number does not decrease if a retry starts at zero. It decreases only
         /// if a new total is smaller than this number.
         public var completed: Int64
-        /// The expected number of bytes in total; nil if it is not known.
+        /// The expected number of bytes in total; nil if it is not known. It is not known for a body that is decoded,
+        /// for example from gzip.
         public var total: Int64?
         /// The recent transfer rate in bytes per second; nil until it can be measured.
         public var bytesPerSecond: Double?
+        /// The fraction of the encoded body that has been received, if the body is decoded.
+        var encodedFraction: Double?
 
         /// Creates the progress of one direction.
         package init(completed: Int64 = 0, total: Int64? = nil, bytesPerSecond: Double? = nil) {
@@ -16,10 +19,10 @@ extension RequestProgress {
             self.bytesPerSecond = bytesPerSecond
         }
 
-        /// The fraction of the body that has been transferred, from 0 to 1; nil if the total is not known. It is 1 for
-        /// an empty body.
+        /// The fraction of the body that has been transferred, from 0 to 1; nil if it is not known. It is 1 for an
+        /// empty body. For a body that `CurlTransport` decodes, it is the fraction of the encoded body.
         public var fraction: Double? {
-            total.map { $0 > 0 ? min(Double(completed) / Double($0), 1) : 1 }
+            total.map { $0 > 0 ? min(Double(completed) / Double($0), 1) : 1 } ?? encodedFraction
         }
     }
 }
@@ -27,8 +30,8 @@ extension RequestProgress {
 extension RequestProgress.Transfer: CustomStringConvertible {
     /// A readable text: `1048576 of 4194304 bytes (25 %)`.
     public var description: String {
-        guard let total, let fraction else { return "\(completed) bytes" }
-        return "\(completed) of \(total) bytes (\(Int(fraction * 100)) %)"
+        guard let fraction else { return "\(completed) bytes" }
+        return "\(completed)\(total.map { " of \($0)" } ?? "") bytes (\(Int(fraction * 100)) %)"
     }
 }
 
@@ -64,6 +67,11 @@ struct TransferCount: Sendable {
         progress.total = total
         if let total { progress.completed = min(progress.completed, total) }
         progress.completed = max(progress.completed, start)
+    }
+
+    /// Counts the bytes of a body that is decoded. As the number of bytes, the fraction does not decrease.
+    mutating func noteEncoded(_ fraction: Double) {
+        progress.encodedFraction = max(progress.encodedFraction ?? 0, min(fraction, 1))
     }
 
     mutating func add(_ count: Int, at time: Duration) {

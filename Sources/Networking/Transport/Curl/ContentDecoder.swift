@@ -47,8 +47,7 @@
         static func first(
             for headers: HTTPHeaders, _ limits: CurlTransport.Configuration.Limits, into sink: @escaping Sink
         ) throws(NetworkError) -> ContentDecoder? {
-            let tokens = headers.values(for: .contentEncoding).flatMap { $0.split(separator: ",") }
-                .map { $0.trimmingBlanks() }.filter { $0.lowercased() != "identity" && !$0.isEmpty }
+            let tokens = headers.contentCodings
             let codings = tokens.compactMap { ContentCoding(token: $0) }.filter { ContentCoding.available.contains($0) }
             guard codings.count == tokens.count else { return nil }
             guard codings.count <= 2 else {

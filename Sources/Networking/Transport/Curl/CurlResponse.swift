@@ -16,6 +16,8 @@
         /// The number of already decoded bytes in the piece that libcurl will deliver again.
         private var decodedBefore = 0
         private var bytesTaken = 0
+        /// The length of the body if it is decoded and the length is known.
+        private var encodedLength: Int64?
         /// The status of the response; nil if its head has not arrived.
         private(set) var status: HTTPStatus?
         /// Whether any byte has arrived.
@@ -61,6 +63,7 @@
                     try transfer.take(bytes)
                 }
             }
+            if decoding != nil { encodedLength = length }
             if decoding == nil, let length, length > 0 { transfer.expect(bytes: Int(clamping: length)) }
         }
 
@@ -76,6 +79,7 @@
             guard !decoding.isHeldBack else { return false }
             decodedBefore -= body.count
             bytesTaken += body.count
+            if let encodedLength { transfer.noteEncoded(bytesTaken, of: encodedLength) }
             return true
         }
 

@@ -70,8 +70,20 @@ package struct ResponseHead: Sendable {
 }
 
 extension HTTPHeaders {
-    /// Whether the body has a content coding other than `identity`.
-    var isContentEncoded: Bool { self[.contentEncoding].map { $0.lowercased() != "identity" } ?? false }
+    /// The content codings of the body, in the order in which they were applied (RFC 9110 section 8.4). `identity` is
+    /// none.
+    var contentCodings: [String] {
+        values(for: .contentEncoding).flatMap { $0.split(separator: ",") }.map { $0.trimmingBlanks().lowercased() }
+            .filter { $0 != "identity" && !$0.isEmpty }
+    }
+
+    /// Whether engines decode the body, so that `Content-Length` and ranges count other bytes than the caller receives.
+    /// False if a coding is not known, such as `aws-chunked`: the body is then passed on unchanged.
+    var isDecoded: Bool {
+        guard contains(.contentEncoding) else { return false }
+        let codings = contentCodings
+        return !codings.isEmpty && codings.allSatisfy(["gzip", "x-gzip", "deflate", "br", "zstd"].contains)
+    }
 
     /// Whether a transfer coding determines where the body ends. Then `Content-Length` is ignored (RFC 9112 section
     /// 6.1).
@@ -85,7 +97,7 @@ extension HTTPResponse {
     /// count the bytes of the file (RFC 9112 section 6.3).
     var statedLength: Int64? {
         let hasBody = request.method != .head && status != .noContent && status != .notModified
-        guard hasBody, !headers.isContentEncoded, !headers.hasTransferCoding else { return nil }
+        guard hasBody, !headers.isDecoded, !headers.hasTransferCoding else { return nil }
         return headers.contentLength.map(Int64.init)
     }
 }

@@ -118,6 +118,12 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
             of: HTTPResponse(head.status, headers: head.headers, to: request).statedLength)
     }
 
+    /// Counts bytes of a body that is decoded. Its length is the length of the encoded body.
+    func noteEncoded(_ count: Int, of length: Int64) {
+        guard let meter = request.progress, head?.status.isSuccessful == true else { return }
+        meter.noteEncoded(length > 0 ? Double(count) / Double(length) : 1)
+    }
+
     /// Reserves memory for a body of known length, so that the body is not moved while it grows.
     func expect(bytes count: Int) {
         if let limit, count <= limit { body.reserveCapacity(min(count, 1 << 26)) }
