@@ -73,6 +73,58 @@ extension Loopback {
             #expect(!task.pause())
         }
 
+        @Test(
+            "After a pause, a download continues without `resuming:`, and leaves no other file", arguments: Engine.allCases,
+            [nil, "\"v2\""])
+        func pauseOfCall(engine: Engine, newTag: String?) async throws {
+            let (ranges, gate) = (Box<[String?]>([]), Box(false))
+            server.route(nil, "/slow") { [content] request in
+                let isFirst = ranges.change { ranges in
+                    ranges.append(request.headers[.range])
+                    return ranges.count == 1
+                }
+                let tag = isFirst ? "\"v1\"" : newTag ?? "\"v1\""
+                var answer = LoopbackResponse.content(content, tag: tag, for: request)
+                guard isFirst else { return answer }
+                answer.content = .written(length: content.count) { writer in
+                    try writer.write(content.prefix(300_000))
+                    while !gate.value { usleep(1_000) }
+                }
+                return answer
+            }
+            defer { gate.change { $0 = true } }
+            let task = try service(engine).task(Film(path: "slow"), as: .file(at: target))
+            try #require(await Exchange.eventually { task.progress.download.completed >= 300_000 })
+            #expect(task.pause())
+            #expect(task.resume())
+            #expect(try Data(contentsOf: await task.value) == content)
+            #expect(ranges.value.prefix(2) == [nil, "bytes=300000-"])
+            #expect(names == ["film.mp4"])
+        }
+
+        @Test("A paused download that is cancelled or fails leaves no file", arguments: [true, false])
+        func pauseWithoutEnd(isCancelled: Bool) async throws {
+            let isRefused = Box(false)
+            server.route(nil, "/slow") { [content] request in
+                if isRefused.value { return LoopbackResponse(.notFound) }
+                var answer = LoopbackResponse.content(content, tag: "\"v1\"", for: request)
+                answer.content = .written(length: content.count) { writer in
+                    try writer.write(content.prefix(300_000))
+                    while !isRefused.value { usleep(1_000) }
+                }
+                return answer
+            }
+            defer { isRefused.change { $0 = true } }
+            let task = try service().task(Film(path: "slow"), as: .file(at: target))
+            try #require(await Exchange.eventually { task.progress.download.completed >= 300_000 })
+            #expect(task.pause())
+            try #require(await Exchange.eventually { names.contains { $0.hasSuffix(".resume") } })
+            isRefused.change { $0 = true }
+            if isCancelled { task.cancel() } else { task.resume() }
+            await #expect(throws: GeneralRequestError.self) { _ = try await task.value }
+            #expect(names.isEmpty)
+        }
+
         @Test("A paused download can be cancelled, and a task without a file cannot be paused")
         func pausedAndCancelled() async throws {
             // The download cannot complete before it is paused, however slow this thread is.

@@ -65,7 +65,7 @@ final class RequestPipeline {
         self.endpoint = endpoint
         self.method = method ?? endpoint.method
         self.client = client
-        self.requirements = requirements
+        self.requirements = track?.pauseGate == nil ? requirements : requirements.forPausableCall()
         self.settings = settings
         // A total timeout that is not positive is rejected later, when the request is created.
         let total = settings.timeouts.total.flatMap { $0 > .zero ? Deadline(after: $0, on: client.clock) : nil }
@@ -129,6 +129,7 @@ final class RequestPipeline {
             scope.detach()
             client.calls.leave(scope)
             context.meter?.finish(hasResponse: hasResponse)
+            requirements.download?.value.endCall()
         }
         let outcome = try await CallScope.Position.$current.withValue(.inside(scope)) {
             events?.report(.started)

@@ -151,9 +151,9 @@ extension RequestTask {
     public var progressValues: AsyncStream<RequestProgress> { track.meter.values }
 
     /// Pauses a download into a file. The connection is closed, the permit is released, and the call waits until
-    /// ``resume()`` is called. If the download can be resumed (``FileDestination/ResumeRule``), it then continues
-    /// where it stopped; otherwise it restarts from the beginning. The total deadline continues to run during the
-    /// pause.
+    /// ``resume()`` is called. The download then continues where it stopped, if the server confirms with a strong
+    /// validator that the content is the same; otherwise it restarts from the beginning. The total deadline continues
+    /// to run during the pause.
     ///
     /// - Returns: Whether this invocation paused the download. False if the call is not a download into a file, is
     ///   already paused, or already has its response.

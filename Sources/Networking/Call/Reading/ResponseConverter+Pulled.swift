@@ -6,12 +6,15 @@ extension ResponseConverter where Value == URL {
     /// The response is validated before the target is changed: the body of a 404 is not a download. If the call fails,
     /// no file is left behind, unless the incomplete download can be resumed (`resuming`).
     ///
+    /// After ``RequestTask/pause()``, a download continues where it was, unless the server does not confirm that the
+    /// content is the same.
+    ///
     /// - Parameters:
     ///   - url: The target file, whose folder must exist.
     ///   - rule: What happens if the target exists already. Default: the call fails.
     ///   - isDurable: Whether the bytes must be on the disk before the call ends. Default: false.
-    ///   - resuming: Whether an incomplete download is resumed: by a retry, by ``RequestTask/resume()``, by a later
-    ///     call or by a later process. Default: never.
+    ///   - resuming: Whether an incomplete download is resumed by a retry, by a later call or by a later process.
+    ///     Default: never.
     ///   - checksum: The expected checksum of the file. Default: nil, which checks nothing.
     public static func file(
         at url: URL, overwriting rule: FileDestination.OverwriteRule = .fail, isDurable: Bool = false,
@@ -22,7 +25,9 @@ extension ResponseConverter where Value == URL {
 
     /// Returns a converter that writes the body to a file; the value is the URL of the file.
     public static func file(_ destination: FileDestination) -> ResponseConverter {
-        ResponseConverter(streaming: true) { try await destination.write($1, of: $0) }.downloading(to: destination)
+        ResponseConverter(streaming: true) { response, body in
+            try await (response.request.parts.download?.destination ?? destination).write(body, of: response)
+        }.downloading(to: destination)
     }
 }
 

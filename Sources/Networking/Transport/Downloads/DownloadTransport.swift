@@ -20,9 +20,9 @@ struct DownloadTransport: Transport {
     ) async throws -> HTTPResponse {
         try download.destination.check()
         return try await PauseGate.passing(request.parts.transfer?.pause) {
-            download.destination.resuming == .never
-                ? try await base.send(request, delivering: delivery)
-                : try await resume(request, delivery, download)
+            download.destination.isContinued
+                ? try await resume(request, delivery, download)
+                : try await base.send(request, delivering: delivery)
         }
     }
 
@@ -30,12 +30,16 @@ struct DownloadTransport: Transport {
         _ request: HTTPRequest, _ delivery: BodyDelivery, _ download: Download
     ) async throws -> HTTPResponse {
         let destination = download.destination
-        try NetworkError.require(
-            request.method == .get && !request.headers.contains(.range),
-            "download: only a GET request that sets no Range field can be resumed")
         var whole = request
-        // A range counts encoded bytes. Without a content coding, these are the bytes of the file.
-        whole.headers[.acceptEncoding] = "identity"
+        let isPossible = request.method == .get && !request.headers.contains(.range)
+        if destination.resuming == .never {
+            guard isPossible else { return try await base.send(request, delivering: delivery) }
+        } else {
+            try NetworkError.require(
+                isPossible, "download: only a GET request that sets no Range field can be resumed")
+            // A range counts encoded bytes. Without a content coding, these are the bytes of the file.
+            whole.headers[.acceptEncoding] = "identity"
+        }
         let size = destination.partialSize
         if size > 0, let point = destination.point, point.content == download.contentName,
             let rest = try await rest(of: whole, from: point, after: size, delivery)
@@ -54,6 +58,7 @@ struct DownloadTransport: Transport {
     ) async throws -> HTTPResponse? {
         let start = point.start(after: size)
         var rest = whole
+        rest.headers[.acceptEncoding] = "identity"
         rest.headers[.range] = "bytes=\(start)-"
         rest.headers[.ifRange] = point.validator
         let response = try await base.send(rest, delivering: delivery)
@@ -65,6 +70,11 @@ struct DownloadTransport: Transport {
         default: return response.isPart ? nil : response  // the whole content, or an error
         }
     }
+}
+
+extension HTTPResponse {
+    /// Whether the response answers a request for the rest of a download.
+    var isRest: Bool { request.headers.contains(.ifRange) }
 }
 
 /// One attempt to write a response into a file. It is the part of a request that belongs to the downloads.

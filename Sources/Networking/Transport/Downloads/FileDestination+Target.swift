@@ -18,7 +18,7 @@ extension FileDestination {
         // Another download may already have begun a new part and its description. If that is removed here, the new
         // part cannot be resumed. Removing the description earlier would be worse: if this process were terminated
         // then, its complete part could not be resumed.
-        if resuming != .never { unlink(note.path) }
+        if isContinued { unlink(note.path) }
         return target
     }
 
@@ -47,6 +47,24 @@ extension FileDestination {
         let ending = url.pathExtension.isEmpty ? "" : ".\(url.pathExtension)"
         return url.deletingLastPathComponent().appendingPathComponent(
             FileName.fitting(name, after: " \(number)\(ending)"))
+    }
+}
+
+/// Errors.
+extension FileDestination {
+    private func describe(_ code: Int32) -> String {
+        let name = url.lastPathComponent
+        let folder = url.deletingLastPathComponent()
+        if code == EWOULDBLOCK { return "another download to \(name) is in progress" }
+        if code == ENOENT, !FileManager.default.fileExists(atPath: folder.path) {
+            return "the file \(name) cannot be written: the folder \(folder.lastPathComponent) does not exist"
+        }
+        return "the file \(name) cannot be written: \(String(cString: strerror(code)))"
+    }
+
+    func fault(_ code: Int32) -> NetworkError {
+        NetworkError(
+            .fileNotWritable, reason: describe(code), underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) })
     }
 }
 

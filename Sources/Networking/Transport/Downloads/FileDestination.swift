@@ -25,7 +25,8 @@ public struct FileDestination: Sendable {
     /// The part is locked while the download runs. On Apple platforms, do not put such a target into a container that
     /// apps share: the system terminates an app that is suspended while it has a locked file there.
     public enum ResumeRule: Hashable, Sendable {
-        /// The download restarts, and a failed download leaves no part.
+        /// A later attempt restarts the download, and a failed download leaves no part. Only after a pause, the
+        /// download continues with the part, if the server confirms it.
         case never
         /// The download resumes a part that came from the same address; the query is not compared.
         case sameAddress
@@ -45,6 +46,9 @@ public struct FileDestination: Sendable {
     /// The expected checksum. A file with another checksum is removed, and the call ends with
     /// ``NetworkError/Kind/checksumMismatch``.
     let checksum: FileDestination.Checksum?
+    /// The name of a part that only its own call continues, after a pause. Nil if later calls continue the part, or if
+    /// the call cannot be paused.
+    private var partOfCall: String?
 
     /// Creates a destination. The target's folder must exist.
     public init(
@@ -57,6 +61,24 @@ public struct FileDestination: Sendable {
         self.resuming = resuming
         self.checksum = checksum
     }
+
+    /// Returns the destination for one call that can be paused.
+    func forPausableCall() -> FileDestination {
+        guard resuming == .never else { return self }
+        var copy = self
+        copy.partOfCall = UUID().uuidString
+        return copy
+    }
+
+    /// Removes the part that only its own call continues, when that call has ended.
+    func endCall() {
+        guard partOfCall != nil else { return }
+        removeNote()
+        unlink(part.path)
+    }
+
+    /// Whether another attempt may continue the part.
+    var isContinued: Bool { resuming != .never || partOfCall != nil }
 
     /// The number of bytes of an incomplete download that can be resumed.
     public var partialSize: Int64 {
@@ -86,7 +108,8 @@ public struct FileDestination: Sendable {
 
     private func hiddenSibling(_ ending: String) -> URL {
         url.deletingLastPathComponent().appendingPathComponent(
-            FileName.fitting(url.lastPathComponent, before: ".", after: ".\(ending)"))
+            FileName.fitting(
+                url.lastPathComponent, before: ".", after: (partOfCall.map { ".\($0)" } ?? "") + ".\(ending)"))
     }
 
     /// The stored description of the part; nil if there is none, or if it is damaged.
@@ -123,12 +146,15 @@ public struct FileDestination: Sendable {
     func write(_ body: IncomingBody, of response: HTTPResponse) async throws -> URL {
         defer { response.request.parts.download?.finish() }  // after the file is closed
         try check()
-        let name = resuming == .never ? hiddenSibling("\(UUID().uuidString).part") : part
-        let file = try PartFile(name, isLocked: resuming != .never, fault)
+        let name = isContinued ? part : hiddenSibling("\(UUID().uuidString).part")
+        let file = try PartFile(name, isLocked: resuming != .never, mayExist: isContinued, fault)
         defer { file.close() }
-        let isKept = try begin(file, response)
+        let isContinuable = try begin(file, response)
+        let pause = response.request.parts.transfer?.pause
+        // A part that only this call continues stays after a pause.
+        var isKept: Bool { isContinuable && (resuming != .never || pause?.wasInterrupted == true) }
         do {
-            try await PauseGate.passing(response.request.parts.transfer?.pause) {
+            try await PauseGate.passing(pause) {
                 for try await chunk in body {
                     try CallScope.check()
                     try file.append(chunk)
@@ -160,8 +186,8 @@ public struct FileDestination: Sendable {
     ///
     /// - Returns: Whether the file can be resumed, so that it stays if the download fails.
     private func begin(_ file: PartFile, _ response: HTTPResponse) throws -> Bool {
-        guard resuming != .never else { return false }
-        if response.status == .partialContent {
+        guard isContinued else { return false }
+        if response.status == .partialContent, resuming != .never || response.isRest {
             guard let point, let start = response.headers.contentRange?.first, start <= file.size,
                 response.request.headers[.ifRange] == point.validator, point.isContinued(by: response, at: start)
             else {
@@ -198,7 +224,7 @@ public struct FileDestination: Sendable {
     /// Checks that the file is complete, if the server has stated the length.
     private func check(_ file: PartFile, for response: HTTPResponse) throws {
         let length = response.statedLength
-        let isRest = response.status == .partialContent && resuming != .never
+        let isRest = response.status == .partialContent && (resuming != .never || partOfCall != nil && response.isRest)
         guard let total = isRest ? response.headers.contentRange?.total : length else { return }
         guard file.size != total else { return }
         throw NetworkError(.truncatedBody, reason: "the file has \(file.size) of \(total) bytes")
@@ -213,22 +239,7 @@ public struct FileDestination: Sendable {
     private func remove(_ name: URL) {
         // The description is removed while the part still has its name and its lock, so that it is not the description
         // of another download.
-        if resuming != .never { removeNote() }
+        if isContinued { removeNote() }
         unlink(name.path)
-    }
-
-    private func describe(_ code: Int32) -> String {
-        let name = url.lastPathComponent
-        let folder = url.deletingLastPathComponent()
-        if code == EWOULDBLOCK { return "another download to \(name) is in progress" }
-        if code == ENOENT, !FileManager.default.fileExists(atPath: folder.path) {
-            return "the file \(name) cannot be written: the folder \(folder.lastPathComponent) does not exist"
-        }
-        return "the file \(name) cannot be written: \(String(cString: strerror(code)))"
-    }
-
-    func fault(_ code: Int32) -> NetworkError {
-        NetworkError(
-            .fileNotWritable, reason: describe(code), underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) })
     }
 }

@@ -14,19 +14,19 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
     /// Opens a file, or creates it.
     ///
     /// - Parameters:
-    ///   - isLocked: Whether the file is locked while it is open. If true, the file may exist already. The system
-    ///     releases the lock when the process ends.
+    ///   - isLocked: Whether the file is locked while it is open. The system releases the lock when the process ends.
+    ///   - mayExist: Whether the file may exist already. Default: only a locked file may.
     ///   - fault: Converts an error code of the system into the library's error.
     ///   - largestSize: The largest file that may be written, in bytes; nil for the limit of the process.
     init(
-        _ url: URL, isLocked: Bool, largestSize: UInt64? = nil, _ fault: @escaping @Sendable (Int32) -> NetworkError
+        _ url: URL, isLocked: Bool, mayExist: Bool? = nil, largestSize: UInt64? = nil, _ fault: @escaping @Sendable (Int32) -> NetworkError
     ) throws {
         (self.fault, self.largestSize) = (fault, largestSize ?? UInt64(FileSizeLimit.current))
         let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
         for _ in 0..<100 {
             var (status, named) = (stat(), stat())
             var file = open(url.path, flags | O_CREAT | O_EXCL, 0o644)
-            if file < 0, errno == EEXIST, isLocked {
+            if file < 0, errno == EEXIST, mayExist ?? isLocked {
                 // A file that exists is continued only if it is this user's.
                 file = open(url.path, flags | O_NONBLOCK)
                 if file < 0, errno == ENOENT { continue }
@@ -115,7 +115,7 @@ struct ResumePoint: Codable, Hashable, Sendable {
     /// Creates a resume point from the first response; nil if its content cannot be resumed later.
     init?(_ response: HTTPResponse, content: String) {
         let headers = response.headers
-        guard response.status == .ok, !headers.isContentEncoded, headers[.acceptRanges]?.lowercased() != "none",
+        guard response.status == .ok, !headers.isDecoded, headers[.acceptRanges]?.lowercased() != "none",
             let validator = headers.strongValidator
         else { return nil }
         self.content = content
@@ -138,7 +138,7 @@ struct ResumePoint: Codable, Hashable, Sendable {
 
     /// Whether a response contains the rest of the same content, beginning at the byte `start`.
     func isContinued(by response: HTTPResponse, at start: Int64) -> Bool {
-        guard response.status == .partialContent, !response.headers.isContentEncoded,
+        guard response.status == .partialContent, !response.headers.isDecoded,
             let range = response.headers.contentRange, range.first == start
         else { return false }
         if let total, range.total != total { return false }

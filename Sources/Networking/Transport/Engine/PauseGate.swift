@@ -39,6 +39,9 @@ final class PauseGate: Sendable {
         return isResumed?.settle(.success(())) ?? false
     }
 
+    /// Whether a pause ended the work, and ``takeInterruption()`` has not been called since.
+    var wasInterrupted: Bool { state.withLock { $0.wasInterrupted } }
+
     /// Returns whether a pause ended the work, and resets this information. Call this method once, after the work has
     /// ended.
     func takeInterruption() -> Bool {
