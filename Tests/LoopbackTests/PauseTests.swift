@@ -74,7 +74,8 @@ extension Loopback {
         }
 
         @Test(
-            "After a pause, a download continues without `resuming:`, and leaves no other file", arguments: Engine.allCases,
+            "After a pause, a download continues without `resuming:`, and leaves no other file",
+            arguments: Engine.allCases,
             [nil, "\"v2\""])
         func pauseOfCall(engine: Engine, newTag: String?) async throws {
             let (ranges, gate) = (Box<[String?]>([]), Box(false))

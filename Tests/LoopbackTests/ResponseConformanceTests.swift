@@ -157,9 +157,13 @@ extension Loopback {
             #expect(try await exchange.send(exchange.request()).status.code == code)
         }
 
-        @Test("The body of a 3xx without Location is returned, or the call fails", .row("L32"), arguments: Engine.allCases)
+        @Test(
+            "The body of a 3xx without Location is returned, or the call fails", .row("L32"), arguments: Engine.allCases
+        )
         func bodyOfRedirect(engine: Engine) async throws {
-            let exchange = try Exchange(engine.shared()) { _ in LoopbackResponse(.found, content: .fixed(Data("body".utf8))) }
+            let exchange = try Exchange(engine.shared()) { _ in
+                LoopbackResponse(.found, content: .fixed(Data("body".utf8)))
+            }
             if engine == .urlSessionOnLinux {
                 let error = await exchange.failure(try exchange.request())
                 #expect(error?.kind == .malformedResponse)
@@ -170,7 +174,8 @@ extension Loopback {
             #expect(try await exchange.send(exchange.request(.head)).status == .found)
         }
 
-        @Test("Bytes on an idle connection are no response to the next request", .row("L50"), arguments: Engine.allCases)
+        @Test(
+            "Bytes on an idle connection are no response to the next request", .row("L50"), arguments: Engine.allCases)
         func idleBytes(engine: Engine) async throws {
             let wasWritten = Box(0)
             let server = try RawServer { connection in

@@ -77,7 +77,8 @@ extension WireCase {
             "a redirect without a target", .get("a"), replies: ["HTTP/1.1 302 Moved|Content-Length: 0||"],
             sent: ["GET /a"], .response(302, "")),
         WireCase(
-            "blanks after a target", .get("a"), replies: ["HTTP/1.1 302 Moved|Location:  /b  |Content-Length: 0||", fine],
+            "blanks after a target", .get("a"),
+            replies: ["HTTP/1.1 302 Moved|Location:  /b  |Content-Length: 0||", fine],
             sent: ["GET /a", "GET /b HTTP"], ok("ok")),
         WireCase(
             "300 is not followed", .get("a"), replies: ["HTTP/1.1 300 Choices|Content-Length: 2||ok"], sent: ["GET /a"],

@@ -19,7 +19,8 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
     ///   - fault: Converts an error code of the system into the library's error.
     ///   - largestSize: The largest file that may be written, in bytes; nil for the limit of the process.
     init(
-        _ url: URL, isLocked: Bool, mayExist: Bool? = nil, largestSize: UInt64? = nil, _ fault: @escaping @Sendable (Int32) -> NetworkError
+        _ url: URL, isLocked: Bool, mayExist: Bool? = nil, largestSize: UInt64? = nil,
+        _ fault: @escaping @Sendable (Int32) -> NetworkError
     ) throws {
         (self.fault, self.largestSize) = (fault, largestSize ?? UInt64(FileSizeLimit.current))
         let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW

@@ -141,7 +141,8 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
                 transfer.fail(
                     NetworkError(
                         .malformedResponse,
-                        reason: "the redirect has no Location, and URLSession on Linux loses its body; use CurlTransport"))
+                        reason:
+                            "the redirect has no Location, and URLSession on Linux loses its body; use CurlTransport"))
             }
         }
         let failure = error.flatMap { self.failure($0, of: transfer, wasChallenged: entry.wasChallenged) }
