@@ -68,7 +68,15 @@ static struct {
     uint64_t (*set_options)(void *, uint64_t);
     long (*control)(void *, int, long, void *);
     const char *(*get_version)(void *);
+    int (*get_shutdown)(void *);
+    void (*set_info_callback)(void *, void (*)(void *, int, int));
+    int (*get_ex_new_index)(int, long, void *, void *, void *, void *);
+    int (*set_ex_data)(void *, int, void *);
+    void *(*get_ex_data)(void *, int);
 } openssl;
+
+// The index of the extra data of `clibcurl_easy_watch_closure`; negative if there is none.
+static int closure_index = -1;
 
 // `curl_tlssessioninfo`, and `CURLSSLBACKEND_OPENSSL`.
 struct tls_info {
@@ -129,6 +137,15 @@ static enum CLibcurlLoadResult load(const char *name) {
         *(void **)&openssl.set_options = dlsym(library, "SSL_CTX_set_options");
         *(void **)&openssl.control = dlsym(library, "SSL_CTX_ctrl");
         *(void **)&openssl.get_version = dlsym(library, "SSL_get_version");
+        *(void **)&openssl.get_shutdown = dlsym(library, "SSL_get_shutdown");
+        *(void **)&openssl.set_info_callback = dlsym(library, "SSL_set_info_callback");
+        *(void **)&openssl.get_ex_new_index = dlsym(library, "CRYPTO_get_ex_new_index");
+        *(void **)&openssl.set_ex_data = dlsym(library, "SSL_set_ex_data");
+        *(void **)&openssl.get_ex_data = dlsym(library, "SSL_get_ex_data");
+        const int connections = 0;  // CRYPTO_EX_INDEX_SSL
+        if (openssl.get_shutdown && openssl.set_info_callback && openssl.get_ex_new_index && openssl.set_ex_data
+            && openssl.get_ex_data)
+            closure_index = openssl.get_ex_new_index(connections, 0, NULL, NULL, NULL, NULL);
         return CLIBCURL_LOADED;
     }
     dlclose(library);
@@ -220,10 +237,32 @@ void *clibcurl_easy_get_pointer(void *easy, int info) {
     return curl.easy_getinfo(easy, info, &value) == CCURLE_OK ? value : NULL;
 }
 const char *clibcurl_easy_get_text(void *easy, int info) { return clibcurl_easy_get_pointer(easy, info); }
-const char *clibcurl_easy_tls_version(void *easy) {
+
+// Returns OpenSSL's `SSL` of the connection in use; NULL if there is none.
+static void *openssl_connection(void *easy) {
     struct tls_info *info = clibcurl_easy_get_pointer(easy, CCURLINFO_TLS_SSL_PTR);
-    bool is_known = info && info->session && info->backend == BACKEND_OPENSSL && openssl.get_version;
-    return is_known ? openssl.get_version(info->session) : NULL;
+    return info && info->backend == BACKEND_OPENSSL ? info->session : NULL;
+}
+
+const char *clibcurl_easy_tls_version(void *easy) {
+    void *connection = openssl_connection(easy);
+    return connection && openssl.get_version ? openssl.get_version(connection) : NULL;
+}
+
+// Called by OpenSSL on the events of a watched connection.
+static void note_closure(void *connection, int event, int value) {
+    const int received_alert = 0x4004, close_notify = 0x100;
+    bool *is_closed = openssl.get_ex_data(connection, closure_index);
+    if (is_closed && event == received_alert && value == close_notify) *is_closed = true;
+}
+
+bool clibcurl_easy_watch_closure(void *easy, bool *is_closed) {
+    void *connection = openssl_connection(easy);
+    const int received = 2;  // SSL_RECEIVED_SHUTDOWN
+    if (!connection || closure_index < 0 || !openssl.set_ex_data(connection, closure_index, is_closed)) return false;
+    *is_closed = openssl.get_shutdown(connection) & received;
+    openssl.set_info_callback(connection, note_closure);
+    return true;
 }
 
 void *clibcurl_multi_init(void) { return curl.multi_init(); }

@@ -1,5 +1,6 @@
 #if os(Linux)
     import Foundation
+    import Glibc
     import Networking
     import Testing
 
@@ -84,6 +85,11 @@
             }
             let address = try #require(text.firstMatch(of: /ACCEPT 127\.0\.0\.1:(\d+)/)?.output.1)
             url = try #require(URL(string: "https://127.0.0.1:\(address)/"))
+        }
+
+        /// Ends the server, without an orderly end of its connections.
+        func kill() {
+            Glibc.kill(running.process.processIdentifier, SIGKILL)
         }
 
         /// Sends text to the client of an interactive server.

@@ -53,6 +53,35 @@
             }
         }
 
+        @Test("A response that ends with its TLS connection is complete only after TLS's closure alert (RFC 9112, 9.8)")
+        func closureAlert() async throws {
+            let authority = try CertificateAuthority()
+            try authority.issue("server", for: "IP:127.0.0.1")
+            let transport = try CurlTransport(
+                CurlTransport.Configuration(tls: TLSConfiguration(trust: .file(try authority.certificate))))
+            for version in ["-tls1_2", "-tls1_3"] {
+                // The page of this server has no length, and an alert follows it.
+                let orderly = try TLSServer(authority, certificate: "server", version)
+                let page = try await transport.send(
+                    HTTPRequest(.get, orderly.url), delivering: .buffered(limit: 1 << 16))
+                #expect(page.status == .ok && page.headers[.contentLength] == nil && !page.text.isEmpty)
+                let server = try TLSServer(authority, certificate: "server", version, isInteractive: true)
+                let request = HTTPRequest(.post, server.url)  // not repeated
+                async let response = transport.send(request, delivering: .buffered(limit: 100))
+                try await server.output(until: "Content-Length: 0")
+                try server.write("HTTP/1.1 200 OK\r\n\r\nhello")
+                // The server sends what it has read before it ends.
+                try await Task.sleep(for: .milliseconds(200))
+                server.kill()
+                do {
+                    let text = try await response.text
+                    Issue.record("complete without an alert: \(text)")
+                } catch let error as NetworkError {
+                    #expect(error.kind == .connectionLostAfterHead, "\(version): \(error)")
+                }
+            }
+        }
+
         @Test(
             "The certificate of an https proxy is checked against the same authorities, and the error names the proxy"
         )

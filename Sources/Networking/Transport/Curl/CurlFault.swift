@@ -139,6 +139,11 @@
         /// Avoidance: libcurl logs each TLS record. The engine ends a connection that has kept the loop busy for half a
         /// second and 4,096 records.
         case heldLoops
+        /// Before 8.10, a response over TLS that ends with its connection counts as complete even if the connection ends
+        /// without a closure alert of TLS, as after an attack (RFC 9112 section 9.8).
+        ///
+        /// Avoidance: the engine asks OpenSSL whether the alert has arrived (``CurlHandle/isCutOff``).
+        case missingClosures
         /// In 7.87 and 7.88, HTTP/2 without TLS fails for requests that share a connection (#10634), and some bodies
         /// without a length never end.
         ///
@@ -152,6 +157,7 @@
             case .logsRefusedStreams, .stallingHeads, .heldLoops: [CurlVersion(7, 87)..<CurlVersion(8, 1)]
             case .unsafeUploads: [CurlVersion(8, 1)..<CurlVersion(8, 2, 1), CurlVersion(8, 7)..<CurlVersion(8, 23)]
             case .earlyResponses: [CurlVersion(7, 87)..<CurlVersion(8, 7)]
+            case .missingClosures: [CurlVersion(7, 0)..<CurlVersion(8, 10)]
             case .unboundedStreams: [CurlVersion(7, 87)..<CurlVersion(9, 0)]
             case .loopingUploads, .sharedPlainHTTP2: [CurlVersion(7, 87)..<CurlVersion(8, 0)]
             default: nil  // all versions

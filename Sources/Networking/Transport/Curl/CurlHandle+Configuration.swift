@@ -170,13 +170,18 @@
     final class CurlHandleMemory {
         let lines = CurlHeaderLines()
         let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
+        /// Whether the closure alert of TLS has arrived. It is valid as long as the connection exists, which libcurl
+        /// closes before it frees the handle: see ``CurlFault/missingClosures``.
+        let isClosed = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
 
         fileprivate init() {
             errorText.initialize(repeating: 0, count: 256)
+            isClosed.initialize(to: false)
         }
 
         deinit {
             errorText.deallocate()
+            isClosed.deallocate()
         }
 
         /// The memory of ended handles, for the next handles of the same loop.

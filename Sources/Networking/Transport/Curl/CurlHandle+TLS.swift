@@ -64,6 +64,9 @@
             set(CCURLOPT_KEYPASSWD, certificate.passphrase ?? "")
         }
 
+        /// Whether the connection of a response that ends with its connection ended without a closure alert.
+        var isCutOff: Bool { isClosureWatched && !memory.isClosed.pointee }
+
         /// Sets the options for an https request.
         func prepareTLS(for request: HTTPRequest, mayRenegotiate: Bool) {
             if !request.isRepeatable, mayUseHTTP2 { sockets.retireSilent(to: request.origin) }

@@ -18,7 +18,7 @@
         /// The connection in use.
         @exclusivity(unchecked) private(set) var connection = CurlSockets.Use()
         private let share: CurlShare
-        private let memory: CurlHandleMemory
+        let memory: CurlHandleMemory
         private let pool: CurlHandleMemory.Pool
         /// Whether libcurl looks up a name on another thread. Known only on versions with ``CurlFault/joinedLookups``.
         @exclusivity(unchecked) var isLookingUp = false
@@ -28,6 +28,7 @@
         /// The version of TLS, known from the head of the response on.
         @exclusivity(unchecked) private(set) var tlsVersion: String?
         @exclusivity(unchecked) private var isPausedOnUnknownSocket = false
+        @exclusivity(unchecked) private(set) var isClosureWatched = false
         /// The description of the proxy or Unix socket between the client and every host; nil if there is none.
         private let between: String?
         private let isProxySecure: Bool
@@ -212,6 +213,11 @@
         func note(_ head: ResponseHead) {
             if isSecure { tlsVersion = readTLSVersion() }
             if head.isExclusive { sockets.noteExclusive(connection, keptFor: head.keepAlive) }
+            if isSecure, library.has(.missingClosures), let exchange,
+                head.endsWithConnection(for: exchange.request.method)
+            {
+                isClosureWatched = clibcurl_easy_watch_closure(easy, memory.isClosed)
+            }
             // The connection does not belong to the host of the request (RFC 9110 section 15.5.20).
             if head.status == 421 { sockets.retire(connection) }
         }

@@ -98,6 +98,7 @@
                 }
                 // Some versions of libcurl report no error if a connection ends before the response head.
                 if result == CCURLE_OK, !exchange.hasReceived { result = Int32(CCURLE_GOT_NOTHING) }
+                if result == CCURLE_OK, handle.isCutOff { result = Int32(CCURLE_RECV_ERROR) }
                 if exchange.isAnswered {
                     end(handle, .success(handle.facts))
                 } else if result == CCURLE_OK {

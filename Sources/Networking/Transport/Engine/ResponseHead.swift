@@ -59,6 +59,11 @@ package struct ResponseHead: Sendable {
         }
     }
 
+    /// Whether a response with this head has a body that ends with the connection (RFC 9112 section 6.3).
+    func endsWithConnection(for method: HTTPMethod) -> Bool {
+        isExclusive && mayHaveBody(for: method) && !headers.contains(.contentLength) && !headers.hasTransferCoding
+    }
+
     /// Whether a response with this head may have a body.
     func mayHaveBody(for method: HTTPMethod) -> Bool {
         !(method == .head || status.isInformational || status == .noContent || status == .notModified)
