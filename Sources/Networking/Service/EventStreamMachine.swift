@@ -92,12 +92,13 @@ package struct EventStreamMachine: Sendable {
         return .reconnect(after: EventStreamMachine.wait(for: delay, afterEmpty: emptyConnections))
     }
 
-    /// Returns the time before a reconnection: at most 10 minutes, unless the delay is longer.
+    /// Returns the time before a reconnection: at most 10 minutes, unless the delay is longer. After a connection that
+    /// brought no event, it is at least 200 ms, so that a delay of zero is no storm.
     ///
     /// - Parameter count: The number of consecutive connections that brought no event.
     package static func wait(for delay: Duration, afterEmpty count: Int) -> Duration {
         // The limit prevents an overflow. It is longer than any wait.
-        let base = min(max(delay, .zero), .seconds(Int64.max / 64))
+        let base = min(max(delay, count > 0 ? .milliseconds(100) : .zero), .seconds(Int64.max / 64))
         return min(base * (1 << min(count, 5)), max(base, .seconds(600)))
     }
 }

@@ -176,7 +176,7 @@ public final class NetworkClient: Sendable {
 public enum PlatformTransport {
     /// The transport of services that set none, shared by the whole process. It is ``URLSessionTransport`` on Apple
     /// platforms and `CurlTransport` on Linux. If Linux has no libcurl, or a libcurl older than 7.68, it is
-    /// ``URLSessionTransport`` there, too.
+    /// ``URLSessionTransport`` there, too, and a line on standard error says so once.
     public static let shared: any Transport = {
         #if os(Linux)
             choose(CurlTransport.shared)
@@ -187,8 +187,16 @@ public enum PlatformTransport {
 
     #if os(Linux)
         /// Returns the libcurl transport if libcurl is available, otherwise the URLSession transport.
-        static func choose(_ curl: CurlTransport?) -> any Transport {
-            curl ?? URLSessionTransport.shared
+        ///
+        /// - Parameter log: Tells the operator that URLSession sends the requests. Default: writes to standard error.
+        static func choose(
+            _ curl: CurlTransport?, log: (String) -> Void = { FileHandle.standardError.write(Data($0.utf8)) }
+        ) -> any Transport {
+            if let curl { return curl }
+            var reason = "libcurl cannot be used"
+            if case .failure(let fault) = CurlLibrary.loaded { reason = fault.rawValue }
+            log("Networking: URLSession sends the requests, with its limits on Linux, because \(reason).\n")
+            return URLSessionTransport.shared
         }
     #endif
 }

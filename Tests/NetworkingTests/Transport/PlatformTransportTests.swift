@@ -19,9 +19,15 @@ struct PlatformTransportTests {
     }
 
     #if os(Linux)
-        @Test("URLSession sends the requests if libcurl is not available")
-        func withoutLibcurl() {
-            #expect(PlatformTransport.choose(nil) is URLSessionTransport)
+        @Test("URLSession sends the requests if libcurl is not available, and one line says so")
+        func withoutLibcurl() throws {
+            var lines: [String] = []
+            #expect(PlatformTransport.choose(nil) { lines.append($0) } is URLSessionTransport)
+            #expect(lines.count == 1)
+            #expect(lines.first?.hasPrefix("Networking: URLSession sends the requests") == true)
+            let curl = try CurlTransport()
+            #expect(PlatformTransport.choose(curl) { lines.append($0) } is CurlTransport)
+            #expect(lines.count == 1)
         }
 
         @Test("A libcurl with blocking name lookups is refused, because one slow lookup would block every call")
