@@ -40,7 +40,7 @@ extension Loopback {
 
         @Test("1,000 calls at a limit of 64 open at most 64 connections", arguments: Engine.curlOnly)
         func connections(engine: Engine) async throws {
-            let body = Data(count: 200_000)
+            let body = Data(count: 1 << 20)
             let server = try LoopbackServer { _ in LoopbackResponse(.ok, headers: [], body: body) }
             let transport = try engine.make()
             let service = NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
