@@ -28,6 +28,7 @@
                 case .joinedLookups: try await abandonedLookups()
                 case .unboundedStreams: try await streamVersion()
                 case .heldLoops: try await endlessFrames()
+                case .endlessRefusals: try await endlessRefusal()
                 case .missingClosures: try await Loopback.TLSTests().closureAlert()
                 case .oldTrust: try await Loopback.TLSTests().rotatedTrust()
                 case .repeatsAfterResponses: try await repeatsAfter417()

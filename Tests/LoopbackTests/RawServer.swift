@@ -44,8 +44,13 @@ final class RawServer: Sendable {
         }
 
         func write(_ text: String) {
+            _ = writes(text)
+        }
+
+        /// Returns whether the text, or a part of it, was written.
+        func writes(_ text: String) -> Bool {
             let bytes = Array(text.utf8)
-            _ = send(socket, bytes, bytes.count, RawServer.sendFlags)
+            return send(socket, bytes, bytes.count, RawServer.sendFlags) > 0
         }
 
         /// Makes the connection end with a reset instead of an orderly close.

@@ -85,6 +85,11 @@ package final class CallScope: Endable {
     /// Throws the interruption of the current call, if that call must end.
     static func check() throws { try current?.check() }
 
+    /// Throws the interruption, if the current call must end. Outside of calls, throws if the task is cancelled.
+    static func checkReader() throws {
+        if let current { try current.check() } else if Task.isCancelled { throw Interruption.cancelled }
+    }
+
     /// Throws the interruption, if the call must end.
     func check() throws {
         if let interruption { throw interruption }

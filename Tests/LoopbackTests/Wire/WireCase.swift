@@ -135,7 +135,7 @@ struct WireRun: Sendable, CustomTestStringConvertible {
 extension RawServer.Connection {
     /// Reads a request with its body, whose length `Content-Length` states or whose end is the last chunk. Returns nil
     /// if the client has closed the connection.
-    fileprivate func readRequest() -> String? {
+    func readRequest() -> String? {
         var text = ""
         var bytes = Data()
         while !text.hasSuffix("\r\n\r\n") {

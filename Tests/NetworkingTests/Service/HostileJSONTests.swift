@@ -58,9 +58,9 @@ struct HostileJSONTests {
 
     @Test("A JSONValue keeps integers with a decoder that knows no decimal numbers")
     func propertyLists() throws {
-        let list = try PropertyListEncoder().encode(["a": [7, -8]])
+        let list = try PropertyListEncoder().encode(["a": [7, -8, 1, 0]])
         let value = try PropertyListDecoder().decode([String: JSONValue].self, from: list)
-        #expect(value == ["a": [7, -8]])
+        #expect(value == ["a": [7, -8, 1, 0]])
     }
 
     @Test("Decoding a JSONValue ends with a task that does nothing else, and with no other task")
@@ -68,10 +68,48 @@ struct HostileJSONTests {
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
             func isDecoded() -> Bool { (try? JSONDecoder().decode([JSONValue].self, from: Data("[1]".utf8))) != nil }
-            return [isDecoded(), JSONValue.$endsWithTask.withValue(true) { isDecoded() }]
+            return [isDecoded(), JSONValue.$work.withValue(JSONValue.Work()) { isDecoded() }]
         }
         task.cancel()
         #expect(await task.value == [true, false])
+    }
+
+    /// A type that is much larger than the text of its values.
+    private struct Large: Codable, Sendable {
+        var a, b, c, d: String?
+        var value: JSONValue?
+    }
+
+    @Test(
+        "Too many values are refused before they are decoded into types of the app, which are larger than the text",
+        arguments: [("{}", 250_000), ("[]", 700_000), ("7", 2_000_001)])
+    func manyValues(element: String, count: Int) throws {
+        let many = Data(("[" + repeatElement(element, count: count).joined(separator: ",") + "]").utf8)
+        let error = #expect(throws: DecodingError.self) { _ = try JSONDecoder().read([Large].self, from: many) }
+        #expect(error.map { "\($0)".contains("more than 2,000,000 values") } == true)
+    }
+
+    @Test("Commas and brackets inside strings are no values, and many values are no error")
+    func fewValues() throws {
+        let text = "[\"" + String(repeating: #",[{\",\\"#, count: 300_000) + "\"]"
+        #expect(Data(text.utf8).hasFewValues())
+        #expect(try JSONDecoder().read([String].self, from: Data(text.utf8))[0].utf8.count == 1_800_000)
+        let many = Data(("[" + repeatElement("7", count: 500_000).joined(separator: ",") + "]").utf8)
+        #expect(try JSONDecoder().read([Int].self, from: many).count == 500_000)
+    }
+
+    @Test(
+        "Decoding values of any kind inside a type of the app has an end, which comes the sooner, the deeper they are")
+    func costlyValues() {
+        for (depth, count, isRead) in [(1, 20_000, true), (1, 350_000, false), (28, 70_000, false)] {
+            let begin = String(repeating: "[", count: depth)
+            let end = String(repeating: "]", count: depth)
+            let text = "{\"value\":\(begin)" + repeatElement("true", count: count).joined(separator: ",") + "\(end)}"
+            let value = JSONValue.$work.withValue(JSONValue.Work()) {
+                try? JSONDecoder().read(Large.self, from: Data(text.utf8))
+            }
+            #expect((value != nil) == isRead, "\(depth) \(count)")
+        }
     }
 
     @Test("The body of an error is read as the endpoint's error if it has at most 64 KiB")

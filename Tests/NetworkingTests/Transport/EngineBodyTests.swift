@@ -33,4 +33,28 @@ struct EngineBodyTests {
         let isTaken = Data("x".utf8).withUnsafeBytes { transfer.receive($0) } == .taken
         #expect(!isTaken)
     }
+
+    @Test(
+        "A cancelled reader ends even if the next bytes have already arrived",
+        arguments: ["chunks", "lines", "values", "events"])
+    func cancelledReader(of elements: String) async throws {
+        let url = try #require(URL(string: "http://127.0.0.1/"))
+        let pipe = BytePipe(capacity: 1 << 20)
+        for _ in 0..<100 { #expect(pipe.write(Data(repeating: 0x0A, count: 9_000)) == .taken) }
+        pipe.finish()
+        let body = IncomingBody(pipe, of: HTTPRequest(.get, url))
+        let reader = Task {
+            while !Task.isCancelled { await Task.yield() }
+            switch elements {
+            case "chunks": for try await _ in body {}
+            case "lines": for try await _ in (BodySequence { .init(BodyLines(body)) }) {}
+            case "values":
+                for try await _ in (BodySequence { .init(JSONLines<Int>(body, decoder: JSONDecoder())) }) {}
+            default: for try await _ in (BodySequence { .init(ServerSentEvents(body)) }) {}
+            }
+        }
+        reader.cancel()
+        let error = await #expect(throws: NetworkError.self) { try await reader.value }
+        #expect(error?.kind == .cancelled)
+    }
 }

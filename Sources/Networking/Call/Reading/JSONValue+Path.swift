@@ -52,6 +52,7 @@ extension JSONDecoder {
         }
         // Foundation's decoder hashes the names of the members.
         guard data.hasFewMarks else { throw JSONScanner.Limit.marks.fault }
+        guard data.hasFewValues() else { throw JSONScanner.Limit.values.fault }
         guard let path else { return try decode(type, from: data) }
         return try at(path).decode(Located<Value>.self, from: data).value
     }

@@ -21,7 +21,7 @@ enum LargeBody {
     ) async throws -> Value {
         let end = Settlement<Value>()
         let operation: @Sendable () async -> Void = {
-            _ = end.settle(Result { try JSONValue.$endsWithTask.withValue(true) { try read(body) } })
+            _ = end.settle(Result { try JSONValue.$work.withValue(JSONValue.Work()) { try read(body) } })
         }
         let work =
             if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {

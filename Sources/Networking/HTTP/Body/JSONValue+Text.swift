@@ -114,6 +114,39 @@ extension Data {
     }
 }
 
+extension Data {
+    /// Whether a type of the app can be decoded from a JSON text with bounded time and memory. A type may need hundreds
+    /// of bytes for an empty object. An object counts as 8 values, and an array as 2.
+    ///
+    /// - Parameter maximumCount: The most values.
+    package func hasFewValues(_ maximumCount: Int = 2_000_000) -> Bool {
+        // A byte counts at most 8 values.
+        guard count > maximumCount / 8 else { return true }
+        return withUnsafeBytes { bytes in
+            var (found, isString, isEscaped) = (0, false, false)
+            for byte in bytes {
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    isString.toggle()
+                } else if !isString {
+                    switch byte {
+                    case UInt8(ascii: ","): found += 1
+                    case UInt8(ascii: "["): found += 2
+                    case UInt8(ascii: "{"): found += 8
+                    default: break
+                    }
+                }
+            }
+            return found <= maximumCount
+        }
+    }
+}
+
 extension JSONScanner.Limit {
+    static let values = JSONScanner.Limit(
+        "more than 2,000,000 values, of which an object counts as 8 and an array as 2")
     static let marks = JSONScanner.Limit("more than \(CombiningMarks.largestCount) combining marks in a row")
 }

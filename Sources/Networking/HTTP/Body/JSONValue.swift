@@ -69,16 +69,32 @@ extension JSONValue {
 }
 
 extension JSONValue: Codable {
-    /// Whether decoding ends if the task is cancelled: the task does nothing else.
-    @TaskLocal static var endsWithTask = false
+    /// The work for the values inside a type of the app, in the task of a large body. The task does nothing else.
+    final class Work: @unchecked Sendable {  // because only that task uses it
+        private var steps = 0
+
+        /// Counts a value. The time for a value grows with its depth: about 1 µs for each step.
+        ///
+        /// - Throws: `CancellationError` if the task is cancelled; a decoding error if there are too many steps.
+        fileprivate func add(_ depth: Int) throws {
+            try Task.checkCancellation()
+            steps += depth + 4
+            guard steps <= 2_000_000 else {
+                throw JSONScanner.Limit("too many values of any kind inside a type of the app").fault
+            }
+        }
+    }
+
+    @TaskLocal static var work: Work?
 
     /// Decodes any JSON value. The decoder's key strategy does not change the names of members.
     ///
     /// A value inside a type of the app is decoded by Foundation, whose time for each value grows with the depth.
-    /// Therefore, it is an error if the value is more than 32 levels deep in the JSON, and decoding a large body ends
+    /// Therefore, it is an error if the value is more than 32 levels deep in the JSON, or if the response contains too
+    /// many of such values: 400,000 in an array of the app's type, fewer at a greater depth. Decoding a large body ends
     /// when its call is over.
     public init(from decoder: any Decoder) throws {
-        if JSONValue.endsWithTask { try Task.checkCancellation() }
+        try JSONValue.work?.add(decoder.codingPath.count)
         guard decoder.codingPath.count <= 32 else {
             throw JSONScanner.Limit("more than 32 arrays and objects inside each other").fault
         }
@@ -86,6 +102,8 @@ extension JSONValue: Codable {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
         } else if let value = try? container.decode(Decimal.self), !value.isNaN {
             // Foundation decodes a decimal number with the digits of the text, if they fit.
             self = try JSONValue(number: "\(value)")
@@ -98,8 +116,6 @@ extension JSONValue: Codable {
         } else if (try? decoder.container(keyedBy: PathKey.self)) != nil {
             // Decoded as a dictionary, because Foundation does not convert the keys of dictionaries.
             self = .object(try container.decode([String: JSONValue].self))
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
         } else {
             self = try JSONValue.number(in: container)
         }

@@ -55,7 +55,13 @@ public struct IncomingBody: AsyncSequence, Sendable {
     init(_ pipe: BytePipe, of request: HTTPRequest) {
         self.init(
             pull: {
-                do { return try await pipe.next() } catch {
+                do {
+                    // A reader whose bytes have all arrived never waits. It lets other tasks run, and ends if it is
+                    // cancelled.
+                    await Task.yield()
+                    try CallScope.checkReader()
+                    return try await pipe.next()
+                } catch {
                     throw NetworkError.wrapping(error).completed(request: request, response: nil)
                 }
             },

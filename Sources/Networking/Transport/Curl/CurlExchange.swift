@@ -136,6 +136,7 @@
         /// - Returns: Whether libcurl may send the request.
         func beginSending(on connection: CurlStreamLog.Connection?) -> Bool {
             let refused = stream
+            handle?.tunnel = nil
             self.connection = connection
             stream = nil
             noteConnection()
@@ -202,6 +203,7 @@
         func receive(headerLine: UnsafeRawBufferPointer) -> Int {
             activity.note(at: loop.now)
             loop.records = 0
+            if let goesOn = handle?.receive(tunnelLine: headerLine) { return goesOn ? headerLine.count : 0 }
             do throws(NetworkError) {
                 guard let head = try response.receive(line: headerLine) else { return headerLine.count }
                 handle?.note(head)

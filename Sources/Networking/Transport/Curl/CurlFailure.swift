@@ -55,7 +55,7 @@
         private var kind: NetworkError.Kind {
             // A repetition would send the wrong password again, and some directories lock the account.
             if proxyStatus == 407, !hasHead { return .invalidRequest }
-            return kindOfCode
+            return proxyStatus >= 300 && !hasHead ? .cannotConnect : kindOfCode
         }
 
         private var kindOfCode: NetworkError.Kind {
@@ -116,10 +116,8 @@
         /// Whether the process has no file descriptor left, which is no fault of the host.
         private var hasNoDescriptor: Bool { systemError == EMFILE || systemError == ENFILE }
 
-        /// The kind for `CURLE_RECV_ERROR`, which libcurl uses for a lost connection, a malformed chunk, and a proxy
-        /// that refuses CONNECT.
+        /// The kind for `CURLE_RECV_ERROR`, which libcurl uses for a lost connection and a malformed chunk.
         private var kindOfReceiveError: NetworkError.Kind {
-            if proxyStatus >= 300 { return .cannotConnect }
             if words.contains("chunk") { return .malformedResponse }
             // With TLS 1.3, a server refuses a client certificate after the handshake, with an alert.
             if !hasHead, words.contains("alert") { return .tlsFailed }

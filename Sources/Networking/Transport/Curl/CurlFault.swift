@@ -67,7 +67,12 @@
         ///
         /// Avoidance: after it resumes a transfer, the loop runs libcurl's timer before it handles sockets.
         case lostResumes
-
+        /// libcurl reads the body with which a proxy refuses CONNECT byte by byte, on the loop's thread, as long as bytes
+        /// arrive.
+        ///
+        /// Avoidance: the engine reads the head of the refusal, and ends the exchange before the body (``CurlTunnel``).
+        /// Before 7.80, the fault is not avoided, because libcurl does not tell when the request itself begins.
+        case endlessRefusals
         /// From 7.87 on, libcurl reads the file of trusted certificates once in 24 hours. On every version, a TLS
         /// session is resumed although the authority of its certificate was removed from the file.
         ///

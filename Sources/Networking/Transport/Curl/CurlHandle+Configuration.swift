@@ -121,7 +121,7 @@
                 let wanted = address.load(as: clibcurl_sockaddr.self)
                 exchange.noteConnection()
                 me.noteLookup(false)
-                me.hasSocket = true
+                me.noteSocket()
                 return me.sockets.openSocket(family: wanted.family, type: wanted.socktype, protocol: wanted.`protocol`)
             }
             clibcurl_easy_set_close_socket(easy, Int32(CCURLOPT_CLOSESOCKETFUNCTION)) { sockets, socket in

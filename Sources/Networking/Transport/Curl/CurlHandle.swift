@@ -29,18 +29,18 @@
         @exclusivity(unchecked) private(set) var tlsVersion: String?
         @exclusivity(unchecked) private var isPausedOnUnknownSocket = false
         @exclusivity(unchecked) private(set) var isClosureWatched = false
+        @exclusivity(unchecked) var tunnel: CurlTunnel?
         /// The description of the proxy or Unix socket between the client and every host; nil if there is none.
         private let between: String?
         private let isProxySecure: Bool
-        private let isDirect: Bool
+        let isDirect: Bool
         private let proxyExceptions: ProxyExceptions
         /// Whether the server may ask for the client's certificate in a second handshake, as some do for certain paths.
         private let hasClientCertificate: Bool
         private let httpVersions: CurlTransport.Configuration.HTTPVersions
         let library: CurlLibrary
 
-        /// - Throws: ``NetworkError`` if libcurl has no memory, or does not support a setting. The error names the
-        ///   setting.
+        /// - Throws: ``NetworkError`` if libcurl has no memory or no support for a setting, which the error names.
         init(
             _ configuration: CurlTransport.Configuration, library: CurlLibrary, sockets: CurlSockets, share: CurlShare,
             memory pool: CurlHandleMemory.Pool
@@ -64,7 +64,7 @@
             set(CCURLOPT_NOSIGNAL, 1)
             set(CCURLOPT_QUICK_EXIT, 1)
             set(CCURLOPT_PATH_AS_IS, 1)
-            set(CCURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+            set(CCURLOPT_SUPPRESS_CONNECT_HEADERS, readsTunnels ? 0 : 1)
             set(CCURLOPT_PROTOCOLS, CCURLPROTO_HTTP | CCURLPROTO_HTTPS)
             set(CCURLOPT_HTTP_VERSION, httpVersions.option)
             // See CurlFault.repeatsRequests.
@@ -235,10 +235,11 @@
         /// Returns the error for libcurl's result code.
         func failure(_ code: Int32) -> NetworkError {
             CurlFailure(
-                code: code, words: String(cString: memory.errorText), between: between, isProxySecure: isProxySecure,
-                hasHead: exchange?.transfer.hasHead ?? false, requiresHTTP2: httpVersions == .http2,
+                code: code, words: tunnel?.words ?? String(cString: memory.errorText), between: between,
+                isProxySecure: isProxySecure, hasHead: exchange?.transfer.hasHead ?? false,
+                requiresHTTP2: httpVersions == .http2,
                 systemError: Int32(clibcurl_easy_get_long(easy, Int32(CCURLINFO_OS_ERRNO))),
-                proxyStatus: clibcurl_easy_get_long(easy, Int32(CCURLINFO_HTTP_CONNECTCODE))
+                proxyStatus: tunnel?.refusal ?? clibcurl_easy_get_long(easy, Int32(CCURLINFO_HTTP_CONNECTCODE))
             ).networkError
         }
     }
