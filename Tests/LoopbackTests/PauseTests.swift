@@ -95,12 +95,29 @@ extension Loopback {
             }
             defer { gate.change { $0 = true } }
             let task = try service(engine).task(Film(path: "slow"), as: .file(at: target))
-            try #require(await Exchange.eventually { task.progress.download.completed >= 300_000 })
+            try #require(await Exchange.eventually { sizeOfPart == 300_000 })
             #expect(task.pause())
             #expect(task.resume())
             #expect(try Data(contentsOf: await task.value) == content)
             #expect(ranges.value.prefix(2) == [nil, "bytes=300000-"])
             #expect(names == ["film.mp4"])
+        }
+
+        /// The size of the file that receives a download.
+        private var sizeOfPart: Int {
+            guard let name = names.first(where: { $0.hasSuffix(".part") }) else { return 0 }
+            let attributes = try? FileManager.default.attributesOfItem(atPath: scratch.file(name).path)
+            return (attributes?[.size] as? NSNumber)?.intValue ?? 0
+        }
+
+        @Test("A task may ask for a range on its own, with If-Range, and gets it")
+        func ownRange() async throws {
+            server.route(nil, "/slow") { [content] request in
+                LoopbackResponse.content(content, tag: "\"v1\"", for: request)
+            }
+            let call = AdHocEndpoint.get("slow").header(.range, "bytes=599900-").header(.ifRange, "\"v1\"")
+            let task = try service().task(call, as: .file(at: target))
+            #expect(try Data(contentsOf: await task.value) == content.suffix(100))
         }
 
         @Test("A paused download that is cancelled or fails leaves no file", arguments: [true, false])

@@ -167,7 +167,7 @@ extension Loopback {
             if engine == .urlSessionOnLinux {
                 let error = await exchange.failure(try exchange.request())
                 #expect(error?.kind == .malformedResponse)
-                #expect(error?.description.contains("loses its body; use CurlTransport") == true)
+                #expect(error?.description.contains("has lost the body of this redirect; use CurlTransport") == true)
             } else {
                 #expect(try await exchange.send(exchange.request()).text == "body")
             }

@@ -66,19 +66,22 @@
                     HTTPRequest(.get, orderly.url), delivering: .buffered(limit: 1 << 16))
                 #expect(page.status == .ok && page.headers[.contentLength] == nil && !page.text.isEmpty)
                 let server = try TLSServer(authority, certificate: "server", version, isInteractive: true)
-                let request = HTTPRequest(.post, server.url)  // not repeated
-                async let response = transport.send(request, delivering: .buffered(limit: 100))
+                let request = HTTPRequest(.post, server.url)
+                async let response = transport.send(request, delivering: .streamed)
                 try await server.output(until: "Content-Length: 0")
                 try server.write("HTTP/1.1 200 OK\r\n\r\nhello")
-                // The server sends what it has read before it ends.
-                try await Task.sleep(for: .milliseconds(200))
-                server.kill()
-                do {
-                    let text = try await response.text
-                    Issue.record("complete without an alert: \(text)")
-                } catch let error as NetworkError {
-                    #expect(error.kind == .connectionLostAfterHead, "\(version): \(error)")
+                guard case .stream(let body) = try await response.content else {
+                    Issue.record("no stream")
+                    return
                 }
+                var text = ""
+                var reader = body.makeAsyncIterator()
+                while !text.contains("hello"), let chunk = try await reader.next() {
+                    text += String(decoding: chunk, as: UTF8.self)
+                }
+                server.kill()
+                let error = await #expect(throws: NetworkError.self) { while try await reader.next() != nil {} }
+                #expect(error?.kind == .connectionLostAfterHead, "\(version)")
             }
         }
 

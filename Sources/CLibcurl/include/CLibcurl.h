@@ -79,8 +79,8 @@ const char *clibcurl_easy_get_text(void *easy, int info);
 const char *clibcurl_easy_tls_version(void *easy);
 
 /// Watches whether the server ends TLS on the connection in use with a closure alert, if libcurl uses OpenSSL. Returns
-/// whether the connection is watched: then `is_closed` is set when the alert arrives, and must stay valid as long as
-/// the connection exists.
+/// whether the connection is watched: then `is_closed` is set when the alert arrives, and must stay valid until the
+/// transfer has ended.
 bool clibcurl_easy_watch_closure(void *easy, bool *is_closed);
 
 /// A linked list of header lines, in the form that `CURLOPT_HTTPHEADER` expects.

@@ -85,9 +85,13 @@ package final class CallScope: Endable {
     /// Throws the interruption of the current call, if that call must end.
     static func check() throws { try current?.check() }
 
-    /// Throws the interruption, if the current call must end. Outside of calls, throws if the task is cancelled.
+    /// Throws if the current task is cancelled, or if its call must end. The task may be a child task of the call, whose
+    /// cancellation does not end the call.
     static func checkReader() throws {
-        if let current { try current.check() } else if Task.isCancelled { throw Interruption.cancelled }
+        if Task.isCancelled { throw Interruption.cancelled }
+        guard let current else { return }
+        if let deadline = current.deadline, deadline.hasPassed { current.interrupt(.deadlineExceeded) }
+        if let interruption = current.state.withLock({ $0.phase.interruption }) { throw interruption }
     }
 
     /// Throws the interruption, if the call must end.

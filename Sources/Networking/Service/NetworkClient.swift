@@ -190,7 +190,8 @@ public enum PlatformTransport {
         ///
         /// - Parameter log: Tells the operator that URLSession sends the requests. Default: writes to standard error.
         static func choose(
-            _ curl: CurlTransport?, log: (String) -> Void = { FileHandle.standardError.write(Data($0.utf8)) }
+            _ curl: CurlTransport?,
+            log: (String) -> Void = { try? FileHandle.standardError.write(contentsOf: Data($0.utf8)) }
         ) -> any Transport {
             if let curl { return curl }
             var reason = "libcurl cannot be used"

@@ -20,8 +20,8 @@ extension ServerSentEvent {
     /// The rule that decides when a lost stream of events is reconnected.
     public struct Reconnection: Hashable, Sendable {
         /// The delay before a reconnection, unless the server sends another delay (`retry`). The delay doubles with
-        /// each consecutive connection without an event, up to 32 times its original value. Zero counts as 100 ms
-        /// after such a connection.
+        /// each consecutive connection without an event, up to 32 times its original value. After such a connection, a
+        /// delay of less than 100 ms counts as 100 ms.
         public var delay: Duration
         /// The number of consecutive connections that may fail.
         public var maximumFailures: Int

@@ -93,6 +93,12 @@ struct HostileJSONTests {
     func fewValues() throws {
         let text = "[\"" + String(repeating: #",[{\",\\"#, count: 300_000) + "\"]"
         #expect(Data(text.utf8).hasFewValues())
+        #expect(!Data(text.utf8).hasFewValues(hasOtherStrings: true))
+        let quoted = "[\"\\\"\"," + repeatElement("{}", count: 250_001).joined(separator: ",") + "]"
+        for encoding in [String.Encoding.utf8, .utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian] {
+            #expect(try !#require(quoted.data(using: encoding)).hasFewValues())
+            #expect(try #require(text.data(using: encoding)).hasFewValues())
+        }
         #expect(try JSONDecoder().read([String].self, from: Data(text.utf8))[0].utf8.count == 1_800_000)
         let many = Data(("[" + repeatElement("7", count: 500_000).joined(separator: ",") + "]").utf8)
         #expect(try JSONDecoder().read([Int].self, from: many).count == 500_000)

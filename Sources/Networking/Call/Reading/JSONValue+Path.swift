@@ -47,12 +47,12 @@ extension JSONDecoder {
     /// Reads the value at a path, or the whole JSON if the path is nil. The JSON text is parsed once.
     func read<Value: Decodable>(_ type: Value.Type, from data: Data, at path: JSONValue.Path? = nil) throws -> Value {
         // Foundation's decoder needs far more time for a value of any kind.
-        if path == nil, !allowsJSON5, let untyped = type as? any UntypedJSON.Type {
+        if path == nil, !allowsJSON5, let untyped = JSONValue.untypedTypes.first(where: { $0 == type }) {
             if let found = try untyped.value(of: JSONValue(json: data)), let value = found as? Value { return value }
         }
         // Foundation's decoder hashes the names of the members.
         guard data.hasFewMarks else { throw JSONScanner.Limit.marks.fault }
-        guard data.hasFewValues() else { throw JSONScanner.Limit.values.fault }
+        guard data.hasFewValues(hasOtherStrings: allowsJSON5) else { throw JSONScanner.Limit.values.fault }
         guard let path else { return try decode(type, from: data) }
         return try at(path).decode(Located<Value>.self, from: data).value
     }
@@ -101,8 +101,17 @@ extension JSONDecoder {
     }
 }
 
+extension JSONValue {
+    /// The types that consist of values of any kind. Comparing types takes much less time than asking for a conformance,
+    /// which Swift has to look up for each generic type.
+    fileprivate static let untypedTypes: [any UntypedJSON.Type] = [
+        JSONValue.self, [JSONValue].self, [String: JSONValue].self, ProblemDetails.self, JSONValue?.self,
+        [JSONValue]?.self, [String: JSONValue]?.self, ProblemDetails?.self,
+    ]
+}
+
 /// A type that consists of values of any kind.
-private protocol UntypedJSON {
+private protocol UntypedJSON: Sendable {
     /// Returns nil if the JSON is of another kind.
     static func value(of json: JSONValue) -> Self?
 }

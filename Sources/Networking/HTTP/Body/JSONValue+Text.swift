@@ -118,30 +118,43 @@ extension Data {
     /// Whether a type of the app can be decoded from a JSON text with bounded time and memory. A type may need hundreds
     /// of bytes for an empty object. An object counts as 8 values, and an array as 2.
     ///
-    /// - Parameter maximumCount: The most values.
-    package func hasFewValues(_ maximumCount: Int = 2_000_000) -> Bool {
+    /// - Parameters:
+    ///   - hasOtherStrings: Whether the text may have comments, and strings in other quotation marks, as JSON5 has.
+    ///     Then the characters inside strings count, too.
+    ///   - maximumCount: The most values.
+    package func hasFewValues(hasOtherStrings: Bool = false, _ maximumCount: Int = 2_000_000) -> Bool {
         // A byte counts at most 8 values.
         guard count > maximumCount / 8 else { return true }
-        return withUnsafeBytes { bytes in
-            var (found, isString, isEscaped) = (0, false, false)
-            for byte in bytes {
-                if isEscaped {
-                    isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else if byte == UInt8(ascii: "\"") {
-                    isString.toggle()
-                } else if !isString {
-                    switch byte {
-                    case UInt8(ascii: ","): found += 1
-                    case UInt8(ascii: "["): found += 2
-                    case UInt8(ascii: "{"): found += 8
-                    default: break
-                    }
+        let encoding = encodingOfJSON
+        guard encoding == .utf8 else {
+            var text = String(data: self, encoding: encoding) ?? ""
+            return text.withUTF8 { UnsafeRawBufferPointer($0).jsonValues(hasOtherStrings) } <= maximumCount
+        }
+        return withUnsafeBytes { $0.jsonValues(hasOtherStrings) } <= maximumCount
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Counts the values of a JSON text in UTF-8: an object as 8 values, and an array as 2.
+    fileprivate func jsonValues(_ hasOtherStrings: Bool) -> Int {
+        var (found, isString, isEscaped) = (0, false, false)
+        for byte in self {
+            if isEscaped {
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\\") {
+                isEscaped = true
+            } else if byte == UInt8(ascii: "\""), !hasOtherStrings {
+                isString.toggle()
+            } else if !isString {
+                switch byte {
+                case UInt8(ascii: ","): found += 1
+                case UInt8(ascii: "["): found += 2
+                case UInt8(ascii: "{"): found += 8
+                default: break
                 }
             }
-            return found <= maximumCount
         }
+        return found
     }
 }
 

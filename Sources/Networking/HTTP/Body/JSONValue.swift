@@ -102,11 +102,11 @@ extension JSONValue: Codable {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
-        } else if let value = try? container.decode(Bool.self) {
-            self = .bool(value)
         } else if let value = try? container.decode(Decimal.self), !value.isNaN {
             // Foundation decodes a decimal number with the digits of the text, if they fit.
             self = try JSONValue(number: "\(value)")
+        } else if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
         } else if let value = try? container.decode(String.self) {
             self = .string(value)
         } else if var container = try? decoder.unkeyedContainer() {

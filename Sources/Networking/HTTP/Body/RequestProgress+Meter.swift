@@ -151,8 +151,8 @@ extension RequestProgress {
             change { [clock] in $0.download.add(count, at: clock.now()) }
         }
 
-        /// Notes which fraction of an encoded body has been received.
-        func noteEncoded(_ fraction: Double) {
+        /// Notes which fraction of an encoded body has been received; nil for a body that is not decoded.
+        func noteEncoded(_ fraction: Double?) {
             change { $0.download.noteEncoded(fraction) }
         }
 

@@ -70,8 +70,8 @@ struct TransferCount: Sendable {
     }
 
     /// Counts the bytes of a body that is decoded. As the number of bytes, the fraction does not decrease.
-    mutating func noteEncoded(_ fraction: Double) {
-        progress.encodedFraction = max(progress.encodedFraction ?? 0, min(fraction, 1))
+    mutating func noteEncoded(_ fraction: Double?) {
+        progress.encodedFraction = fraction.map { max(progress.encodedFraction ?? 0, min($0, 1)) }
     }
 
     mutating func add(_ count: Int, at time: Duration) {

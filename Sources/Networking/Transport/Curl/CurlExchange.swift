@@ -203,7 +203,12 @@
         func receive(headerLine: UnsafeRawBufferPointer) -> Int {
             activity.note(at: loop.now)
             loop.records = 0
-            if let goesOn = handle?.receive(tunnelLine: headerLine) { return goesOn ? headerLine.count : 0 }
+            if let goesOn = handle?.receive(tunnelLine: headerLine) {
+                if handle?.tunnel?.isTooLarge == true {
+                    failure = NetworkError(.responseTooLarge, reason: "the proxy's response to CONNECT is too large")
+                }
+                return goesOn ? headerLine.count : 0
+            }
             do throws(NetworkError) {
                 guard let head = try response.receive(line: headerLine) else { return headerLine.count }
                 handle?.note(head)

@@ -67,6 +67,12 @@
         /// Whether the connection of a response that ends with its connection ended without a closure alert.
         var isCutOff: Bool { isClosureWatched && !memory.isClosed.pointee }
 
+        /// libcurl's error message.
+        var words: String {
+            let words = String(cString: memory.errorText)
+            return words.isEmpty && isCutOff ? "TLS ended without a closure alert" : words
+        }
+
         /// Sets the options for an https request.
         func prepareTLS(for request: HTTPRequest, mayRenegotiate: Bool) {
             if !request.isRepeatable, mayUseHTTP2 { sockets.retireSilent(to: request.origin) }

@@ -235,7 +235,7 @@
         /// Returns the error for libcurl's result code.
         func failure(_ code: Int32) -> NetworkError {
             CurlFailure(
-                code: code, words: tunnel?.words ?? String(cString: memory.errorText), between: between,
+                code: code, words: tunnel?.words ?? words, between: between,
                 isProxySecure: isProxySecure, hasHead: exchange?.transfer.hasHead ?? false,
                 requiresHTTP2: httpVersions == .http2,
                 systemError: Int32(clibcurl_easy_get_long(easy, Int32(CCURLINFO_OS_ERRNO))),

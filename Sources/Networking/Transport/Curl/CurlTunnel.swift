@@ -1,7 +1,12 @@
 #if os(Linux)
     /// The head of a proxy's response to CONNECT, while libcurl opens a connection.
     struct CurlTunnel {
+        /// The most bytes of the head.
+        static let longest = 256 << 10
+
         private var status = 0
+        private var size = 0
+        var isTooLarge: Bool { size > CurlTunnel.longest }
 
         /// The status with which the proxy refuses; nil if it does not.
         var refusal: Int? { status >= 300 ? status : nil }
@@ -11,8 +16,11 @@
 
         /// Receives a line.
         ///
-        /// - Returns: Whether the exchange may go on. False at the end of the head of a refusal.
+        /// - Returns: Whether the exchange may go on. False at the end of the head of a refusal, and if the head is too
+        ///   large.
         mutating func receive(_ line: UnsafeRawBufferPointer) -> Bool {
+            size += line.count
+            guard !isTooLarge else { return false }
             if line.starts(with: "HTTP/".utf8) {
                 let digits = line.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix { $0 >= 0x30 && $0 <= 0x39 }
                 status = digits.prefix(3).reduce(0) { $0 * 10 + Int($1 & 0x0F) }

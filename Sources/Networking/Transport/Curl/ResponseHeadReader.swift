@@ -53,16 +53,16 @@ package struct ResponseHeadReader {
             return .tooLarge("more than \(HTTPHeaders.largestCount) fields")
         }
         let name = HTTPHeader.Name(text(line, 0..<colon))
-        last = (name, text(line, colon + 1..<line.count))
-        if name == .location, !String(decoding: line, as: UTF8.self).utf8.elementsEqual(line), let value = last?.value {
-            last?.value = ResponseHeadReader.escaped(value)
-        }
+        last = (name, value(line, colon + 1..<line.count, of: name))
         return .more
     }
 
-    /// Returns a URI reference that is not UTF-8 with escapes, so that the server gets the same bytes back.
-    private static func escaped(_ latin1: String) -> String {
-        latin1.unicodeScalars.map { $0.isASCII ? String($0) : "%" + String($0.value, radix: 16, uppercase: true) }
+    /// Returns a part of a line as the value of a field. In a URI reference that is not UTF-8, the bytes are escaped, so
+    /// that the server gets the same bytes back.
+    private func value(_ line: UnsafeRawBufferPointer, _ range: Range<Int>, of name: HTTPHeader.Name) -> String {
+        let value = text(line, range)
+        guard name == .location, !String(decoding: line, as: UTF8.self).utf8.elementsEqual(line) else { return value }
+        return value.unicodeScalars.map { $0.isASCII ? String($0) : "%" + String($0.value, radix: 16, uppercase: true) }
             .joined()
     }
 
@@ -94,7 +94,7 @@ package struct ResponseHeadReader {
         guard let name = last?.name else { return .malformed("the first header line begins with a space or tab") }
         // libcurl reads the first line only, and would end the body elsewhere than this value says.
         guard name != .transferEncoding else { return .malformed("Transfer-Encoding continues on another line") }
-        let more = text(line, 0..<line.count)
+        let more = value(line, 0..<line.count, of: name)
         // The blanks before and after a value are not part of it (RFC 9112 section 5).
         guard !more.isEmpty else { return .more }
         if last?.value.isEmpty == false { last?.value += " " }

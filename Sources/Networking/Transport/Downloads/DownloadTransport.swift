@@ -46,6 +46,7 @@ struct DownloadTransport: Transport {
         {
             return rest
         }
+        download.isRest = false
         return try await base.send(whole, delivering: delivery)
     }
 
@@ -61,6 +62,7 @@ struct DownloadTransport: Transport {
         rest.headers[.acceptEncoding] = "identity"
         rest.headers[.range] = "bytes=\(start)-"
         rest.headers[.ifRange] = point.validator
+        rest.parts.download?.isRest = true
         let response = try await base.send(rest, delivering: delivery)
         switch response.status {
         case .partialContent:
@@ -72,11 +74,6 @@ struct DownloadTransport: Transport {
     }
 }
 
-extension HTTPResponse {
-    /// Whether the response answers a request for the rest of a download.
-    var isRest: Bool { request.headers.contains(.ifRange) }
-}
-
 /// One attempt to write a response into a file. It is the part of a request that belongs to the downloads.
 final class Download: HTTPRequest.Part {
     /// The file, and the rules for it.
@@ -84,6 +81,13 @@ final class Download: HTTPRequest.Part {
     /// The name that identifies the content. It is computed before redirects.
     let contentName: String
     private let end = Settlement<Void>()
+    private let hasRange = Locked(false)
+
+    /// Whether the last request of the attempt asks for the rest of a file, and not for a range that the app has set.
+    var isRest: Bool {
+        get { hasRange.withLock { $0 } }
+        set { hasRange.withLock { $0 = newValue } }
+    }
 
     /// - Parameter identity: What makes the request different from requests of other users.
     init(to destination: FileDestination, from url: URL, for identity: [String]) {

@@ -187,7 +187,7 @@ public struct FileDestination: Sendable {
     /// - Returns: Whether the file can be resumed, so that it stays if the download fails.
     private func begin(_ file: PartFile, _ response: HTTPResponse) throws -> Bool {
         guard isContinued else { return false }
-        if response.status == .partialContent, resuming != .never || response.isRest {
+        if isRest(response) {
             guard let point, let start = response.headers.contentRange?.first, start <= file.size,
                 response.request.headers[.ifRange] == point.validator, point.isContinued(by: response, at: start)
             else {
@@ -221,11 +221,15 @@ public struct FileDestination: Sendable {
         unlink(newNote.path)
     }
 
+    /// Whether a response is the rest of the file. Otherwise, a part is what the app has asked for.
+    private func isRest(_ response: HTTPResponse) -> Bool {
+        response.status == .partialContent && (resuming != .never || response.request.parts.download?.isRest == true)
+    }
+
     /// Checks that the file is complete, if the server has stated the length.
     private func check(_ file: PartFile, for response: HTTPResponse) throws {
         let length = response.statedLength
-        let isRest = response.status == .partialContent && (resuming != .never || partOfCall != nil && response.isRest)
-        guard let total = isRest ? response.headers.contentRange?.total : length else { return }
+        guard let total = isRest(response) ? response.headers.contentRange?.total : length else { return }
         guard file.size != total else { return }
         throw NetworkError(.truncatedBody, reason: "the file has \(file.size) of \(total) bytes")
     }

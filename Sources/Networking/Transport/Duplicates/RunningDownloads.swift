@@ -11,8 +11,9 @@ struct RunningDownloads: Sendable {
         _ request: HTTPRequest, into file: Download, delivering delivery: BodyDelivery, over base: any Transport,
         by policy: DuplicateRequestPolicy, ignoring ignored: [HTTPHeader.Name]
     ) async throws -> HTTPResponse {
-        // The requested range depends on how much of the file exists, so it is not compared.
-        let ignored = ignored + [.range, .ifRange]
+        // The requested range depends on how much of the file exists, so it is not compared. A request for the rest of
+        // a file asks for no content coding.
+        let ignored = ignored + [.range, .ifRange, .acceptEncoding]
         guard let key = DuplicateKey(request, delivering: delivery, hashingCredentials: false) else {
             return try await base.send(request, delivering: delivery)
         }

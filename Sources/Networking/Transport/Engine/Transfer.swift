@@ -71,7 +71,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     /// Whether fewer bytes of the body have arrived than `Content-Length` states. False for a body with a content
     /// coding, because the length does not count decoded bytes.
     var isCutOff: Bool {
-        guard let head, !head.headers.contains(.contentEncoding), let length = head.headers.contentLength else {
+        guard let head, head.headers.contentCodings.isEmpty, let length = head.headers.contentLength else {
             return false
         }
         return received < length
@@ -87,6 +87,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         guard !head.status.isInformational, !isOver else { return }
         self.head = head
         request.parts.transfer?.receive(head, to: request)
+        if head.status.isSuccessful, let meter = request.progress, !head.headers.isDecoded { meter.noteEncoded(nil) }
         guard pipe != nil else {
             count(head)
             if let context = request.parts.transfer, context.limitsBody(after: head, to: request) {

@@ -135,15 +135,14 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
             // Foundation on Linux does not report the head of a 3xx without Location, or of a 401 with a challenge.
             let head = response.head
             running.receiveHead(head)
-            if head.status.isRedirection, head.mayHaveBody(for: transfer.request.method),
-                head.headers[.contentLength] != "0"
-            {
-                transfer.fail(
-                    NetworkError(
-                        .malformedResponse,
-                        reason:
-                            "the redirect has no Location, and URLSession on Linux loses its body; use CurlTransport"))
-            }
+            #if canImport(FoundationNetworking)
+                if error == nil, head.status.isRedirection, head.mayHaveBody(for: transfer.request.method),
+                    head.headers[.contentLength] != "0"
+                {
+                    let reason = "URLSession on Linux has lost the body of this redirect; use CurlTransport"
+                    transfer.fail(NetworkError(.malformedResponse, reason: reason))
+                }
+            #endif
         }
         let failure = error.flatMap { self.failure($0, of: transfer, wasChallenged: entry.wasChallenged) }
         running.finish {

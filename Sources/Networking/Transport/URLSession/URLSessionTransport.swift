@@ -201,11 +201,9 @@ public final class URLSessionTransport: Transport {
         message.restrict(to: request.networkAccess ?? .all)
         let headers = request.allHeaders
         for field in headers { message.addValue(field.value, forHTTPHeaderField: field.name.rawValue) }
+        // Foundation joins values with a comma, which would be a part of the first cookie (RFC 6265 section 5.4).
         let cookies = headers.values(for: .cookie)
-        if cookies.count > 1 {
-            // Foundation joins values with a comma, which would be a part of the first cookie (RFC 6265 section 5.4).
-            message.setValue(cookies.joined(separator: "; "), forHTTPHeaderField: "Cookie")
-        }
+        if cookies.count > 1 { message.setValue(cookies.joined(separator: "; "), forHTTPHeaderField: "Cookie") }
         guard request.body.length != 0 else { return message }
         try NetworkError.require(request.method != .get, "body: URLSession cannot send a body with \(request.method)")
         if message.value(forHTTPHeaderField: "Content-Type") == nil {

@@ -172,8 +172,10 @@ struct StreamRules: Sendable {
         expect(wait == min(delay * factor, longest), "the delay is \(wait), not \(delay) times \(factor)")
     }
 
+    /// A delay of zero or less is none, but connections that bring no event are no storm.
     private mutating func aNegativeDelayIsNone(_ wait: Duration, _ delay: Duration) {
-        expect(wait <= .zero, "a delay of \(delay) leads to \(wait)")
+        let expected = reconnections == 0 ? .zero : .milliseconds(100) * (1 << min(reconnections, 5))
+        expect(wait == expected, "a delay of \(delay) leads to \(wait)")
     }
 
     /// A delay of centuries is a long one, although no multiple of it can be computed.
