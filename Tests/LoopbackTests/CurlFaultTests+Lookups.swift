@@ -29,7 +29,8 @@
         }
 
         @Test("If the process has no file descriptor left, the host is not blamed")
-        func descriptors() {
+        func descriptors() throws {
+            _ = try CurlLibrary.loaded.get()  // the texts of the codes are those of libcurl
             func error(_ systemError: Int32) -> NetworkError {
                 CurlFailure(
                     code: 7, words: "", between: nil, isProxySecure: false, hasHead: false, requiresHTTP2: false,

@@ -18,7 +18,9 @@
                 defer { close(writer) }
                 let threads = { try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count }
                 let before = try threads()
-                let readers = try (0..<200).map { _ in try FileBodyReader(pipe, length: 100) }
+                let readers = try (0..<200).map { _ in
+                    FileBodyReader(try FileHandle(forReadingFrom: pipe), length: 100)
+                }
                 for reader in readers {
                     _ = try withUnsafeTemporaryAllocation(byteCount: 100, alignment: 1) { try reader.read(into: $0) }
                 }
@@ -26,6 +28,18 @@
                 // Other tests, which run at the same time, may start threads, too.
                 #expect(try threads() - before < min(100 + ProcessInfo.processInfo.activeProcessorCount, 190))
                 for reader in readers { reader.close() }
+            }
+
+            @Test("A named pipe that takes the place of a file causes an error, and nothing waits for it")
+            func replacedByPipe() async throws {
+                let scratch = try Scratch()
+                let source = scratch.file("source")
+                try Data("text".utf8).write(to: source)
+                let body = try HTTPBody.file(source).encoded()
+                try FileManager.default.removeItem(at: source)
+                try #require(mkfifo(source.path, 0o600) == 0)
+                let error = #expect(throws: NetworkError.self) { _ = try body.open() }
+                #expect(error?.kind == .bodyUnreadable)
             }
         }
     }

@@ -120,6 +120,29 @@ extension Loopback {
             #expect(try Data(contentsOf: await task.value) == content.suffix(100))
         }
 
+        @Test("A named pipe that takes the place of the part ends a download with a checksum, and nothing waits for it")
+        func replacedByPipe() async throws {
+            let gate = Box(false)
+            defer { gate.change { $0 = true } }
+            server.route(nil, "/slow") { [content] _ in
+                LoopbackResponse(
+                    content: .written(length: content.count) { writer in
+                        try writer.write(content.prefix(300_000))
+                        while !gate.value { usleep(1_000) }
+                        try writer.write(content.dropFirst(300_000))
+                    })
+            }
+            let sum = try FileDestination.Checksum(Data(repeating: 1, count: 32))
+            let task = try service().task(Film(path: "slow"), as: .file(at: target, checksum: sum))
+            try #require(await Exchange.eventually { sizeOfPart == 300_000 })
+            let part = try scratch.file(#require(names.first { $0.hasSuffix(".part") }))
+            try FileManager.default.moveItem(at: part, to: scratch.file("moved"))
+            try #require(mkfifo(part.path, 0o600) == 0)
+            gate.change { $0 = true }
+            let error = await #expect(throws: NetworkError.self) { _ = try await task.value }
+            #expect(error?.kind == .checksumMismatch)
+        }
+
         @Test("A paused download that is cancelled or fails leaves no file", arguments: [true, false])
         func pauseWithoutEnd(isCancelled: Bool) async throws {
             let isRefused = Box(false)

@@ -195,7 +195,9 @@ extension Loopback {
                 _ = try await Exchange.eventually { wasWritten.value > known || engine != .curl }
                 try await Task.sleep(for: .milliseconds(60))
             }
-            #expect(texts == (engine == .urlSessionOnLinux ? ["good", "evil", "good"] : ["good", "good", "good"]))
+            #expect(texts[0] == "good" && texts[2] == "good")
+            // With libcurl 7.88, URLSession on Linux reads the bytes; with 8.14, it does not.
+            #expect(texts[1] == "good" || engine == .urlSessionOnLinux && texts[1] == "evil")
         }
 
         @Test("A response body larger than the limit causes a responseTooLarge error", arguments: Engine.allCases)

@@ -22,11 +22,9 @@ final class FileBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because o
     private var failure: (any Error)?
     private var wake: @Sendable () -> Void = {}
 
-    /// Opens a file.
-    ///
     /// - Parameter length: The number of bytes to read. If the file has become longer, the rest is ignored.
-    init(_ url: URL, length: Int) throws {
-        file = try FileHandle(forReadingFrom: url)
+    init(_ file: FileHandle, length: Int) {
+        self.file = file
         left = length
     }
 

@@ -125,12 +125,26 @@ extension HTTPBody {
         return Int(status.st_size)
     }
 
+    /// Opens a regular file. Anything else may have taken its place since ``fileLength(_:)``: opening a named pipe, for
+    /// example, could wait forever, and perhaps on the thread of an engine.
+    static func regularFile(_ url: URL) throws -> FileHandle {
+        let file = systemOpen(url.path)
+        var status = stat()
+        guard file >= 0 else { throw unreadable(url, POSIXErrorCode(rawValue: errno).map { POSIXError($0) }) }
+        let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { throw unreadable(url, nil) }
+        return handle
+    }
+
     static func unreadable(_ url: URL, _ error: (any Error)?) -> NetworkError {
         let isThere = FileManager.default.fileExists(atPath: url.path)
         let fault = isThere ? "cannot be read" : "does not exist"
         return .bodyUnreadable("the file \(url.lastPathComponent) \(fault)", underlying: error)
     }
 }
+
+// The system function has the same name as a method of the body.
+private func systemOpen(_ path: String) -> Int32 { open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) }
 
 /// The error that is thrown if a text contains a character that the encoding cannot represent.
 struct TextNotEncodable: Error, CustomStringConvertible {

@@ -98,7 +98,7 @@ public struct HTTPBody: Sendable {
         return .deferred(headers: described(by: type)) { _ in
             let length = try fileLength(url)
             let open: @Sendable () throws -> any HTTPBody.Reader = {
-                do { return try FileBodyReader(url, length: length) } catch { throw unreadable(url, error) }
+                FileBodyReader(try regularFile(url), length: length)
             }
             return HTTPBody(.source(length: length, isReplayable: true, pieces: [.file(url)], open: open))
         }

@@ -1,33 +1,19 @@
 #if os(Linux)
+    import CLibcurl
+
     /// The head of a proxy's response to CONNECT, while libcurl opens a connection.
     struct CurlTunnel {
         /// The most bytes of the head.
         static let longest = 256 << 10
 
-        private var status = 0
-        private var size = 0
-        var isTooLarge: Bool { size > CurlTunnel.longest }
+        fileprivate var size = 0
+        /// The status with which the proxy refuses; nil if it does not, or if its head has not ended.
+        fileprivate(set) var refusal: Int?
 
-        /// The status with which the proxy refuses; nil if it does not.
-        var refusal: Int? { status >= 300 ? status : nil }
+        var isTooLarge: Bool { size > CurlTunnel.longest }
 
         /// The words of the error.
         var words: String? { refusal.map { "it responds to CONNECT with status \($0)" } }
-
-        /// Receives a line.
-        ///
-        /// - Returns: Whether the exchange may go on. False at the end of the head of a refusal, and if the head is too
-        ///   large.
-        mutating func receive(_ line: UnsafeRawBufferPointer) -> Bool {
-            size += line.count
-            guard !isTooLarge else { return false }
-            if line.starts(with: "HTTP/".utf8) {
-                let digits = line.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix { $0 >= 0x30 && $0 <= 0x39 }
-                status = digits.prefix(3).reduce(0) { $0 * 10 + Int($1 & 0x0F) }
-            }
-            let isEnd = line.first.map { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") } ?? true
-            return !isEnd || refusal == nil
-        }
     }
 
     extension CurlHandle {
@@ -40,9 +26,21 @@
             if readsTunnels { tunnel = CurlTunnel() }
         }
 
-        /// Receives a line of the head of a proxy's response to CONNECT.
+        /// Receives a line of the head of a proxy's response to CONNECT. At its end, the status is the one that libcurl
+        /// has read: libcurl also reads status lines that are not valid.
         ///
-        /// - Returns: Whether the exchange may go on; nil if the line belongs to the response of the server.
-        func receive(tunnelLine line: UnsafeRawBufferPointer) -> Bool? { tunnel?.receive(line) }
+        /// - Returns: Whether the exchange may go on. False at the end of the head of a refusal, and if the head is too
+        ///   large. Nil if the line belongs to the response of the server.
+        func receive(tunnelLine line: UnsafeRawBufferPointer) -> Bool? {
+            guard tunnel != nil else { return nil }
+            tunnel?.size += line.count
+            guard tunnel?.isTooLarge == false else { return false }
+            let isEnd = line.first.map { $0 == UInt8(ascii: "\r") || $0 == UInt8(ascii: "\n") } ?? true
+            guard isEnd else { return true }
+            let status = clibcurl_easy_get_long(easy, Int32(CCURLINFO_HTTP_CONNECTCODE))
+            // After a 1xx, another head follows.
+            if !(100..<300).contains(status) { tunnel?.refusal = status }
+            return tunnel?.refusal == nil
+        }
     }
 #endif

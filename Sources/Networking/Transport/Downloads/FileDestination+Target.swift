@@ -117,12 +117,14 @@ extension FileDestination {
             bytes.map { (($0 < 16) ? "0" : "") + String($0, radix: 16) }.joined()
         }
 
+        /// The file is read by the descriptor with which it was written: another file may have its name by now.
+        ///
         /// - Throws: ``NetworkError/Kind/checksumMismatch`` if the file has another checksum.
-        func verify(_ url: URL) async throws {
+        func verify(_ file: PartFile) async throws {
             let digest = try SHA256Digest()
-            let file = try FileHandle(forReadingFrom: url)
-            defer { try? file.close() }
-            while let chunk = try file.read(upToCount: 1 << 20), !chunk.isEmpty {
+            var position: Int64 = 0
+            while case let chunk = try file.read(upTo: 1 << 20, at: position), !chunk.isEmpty {
+                position += Int64(chunk.count)
                 digest.update(chunk)
                 try CallScope.check()
                 await Task.yield()  // lets other calls use the thread

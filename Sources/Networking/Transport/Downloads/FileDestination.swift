@@ -167,7 +167,7 @@ public struct FileDestination: Sendable {
             throw error
         }
         do {
-            if let checksum { try await checksum.verify(name) }
+            if let checksum { try await checksum.verify(file) }
             // The file with this name must still be the file that was written here; another process may have replaced
             // it.
             guard file.isNamed(name) else { throw fault(ENOENT) }

@@ -78,6 +78,14 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
         size += Int64(chunk.count)
     }
 
+    /// Reads bytes at a position; fewer at the end of the file.
+    func read(upTo count: Int, at position: Int64) throws -> Data {
+        var bytes = Data(count: count)
+        let got = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, count, off_t(position)) }
+        guard got >= 0 else { throw fault(errno) }
+        return bytes.prefix(got)
+    }
+
     /// Writes all buffered data of the file to the disk.
     func synchronize() throws {
         guard synchronizeFile(descriptor) else { throw fault(errno) }
