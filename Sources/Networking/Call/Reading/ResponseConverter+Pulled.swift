@@ -6,8 +6,8 @@ extension ResponseConverter where Value == URL {
     /// The response is validated before the target is changed: the body of a 404 is not a download. If the call fails,
     /// no file is left behind, unless the incomplete download can be resumed (`resuming`).
     ///
-    /// After ``RequestTask/pause()``, a download continues where it was, if the server has not compressed the content and
-    /// confirms that it is the same. With `resuming`, the request asks for content that is not compressed.
+    /// After ``RequestTask/pause()``, a download continues where it was, if the server has not compressed the content
+    /// and confirms that it is the same. With `resuming`, the request asks for content that is not compressed.
     ///
     /// - Parameters:
     ///   - url: The target file, whose folder must exist.

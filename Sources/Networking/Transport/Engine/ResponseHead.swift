@@ -82,8 +82,8 @@ extension HTTPHeaders {
             .filter { $0 != "identity" && !$0.isEmpty }
     }
 
-    /// Whether an engine may decode the body, so that `Content-Length` and ranges count other bytes than the caller receives.
-    /// False if a coding is not known, such as `aws-chunked`: the body is then passed on unchanged.
+    /// Whether an engine may decode the body, so that `Content-Length` and ranges count other bytes than the caller
+    /// receives. False if a coding is not known, such as `aws-chunked`: the body is then passed on unchanged.
     var isDecoded: Bool {
         guard contains(.contentEncoding) else { return false }
         let codings = contentCodings
