@@ -5,28 +5,11 @@
     final class CurlInbox: Sendable {
         private struct State: Sendable {
             var commands: [CurlLoop.Command] = []
-            var running = RunningCount()
             var isAsleep = false
             var isClosed = false
         }
 
         private let state = Locked(State())
-
-        /// The number of exchanges in progress.
-        var load: Int { state.withLock { $0.running.count } }
-
-        /// Records that an exchange has ended.
-        func noteEnd() {
-            for call in state.withLock({ $0.running.end() }) { call() }
-        }
-
-        /// Refuses further exchanges.
-        ///
-        /// - Parameter whenEmpty: A closure to call when no exchange is in progress, on the loop's thread or
-        ///   immediately.
-        func drain(_ whenEmpty: @escaping @Sendable () -> Void) {
-            if state.withLock({ $0.running.drain(whenEmpty) }) { whenEmpty() }
-        }
 
         /// Adds a command.
         ///
@@ -34,9 +17,6 @@
         func add(_ command: CurlLoop.Command) -> Bool? {
             state.withLock { state in
                 guard !state.isClosed else { return nil }
-                if case .start = command {
-                    guard state.running.begin() else { return nil }
-                }
                 state.commands.append(command)
                 defer { state.isAsleep = false }
                 return state.isAsleep

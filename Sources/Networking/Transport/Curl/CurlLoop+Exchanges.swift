@@ -55,7 +55,7 @@
         /// Ends an exchange that has no handle. ``CurlOutcomes`` notifies the caller of the exchange later.
         private func finish(_ exchange: CurlExchange, _ outcome: Result<TransferFacts, NetworkError>) {
             exchange.closeBody()
-            inbox.noteEnd()
+            loads.end(on: index)
             outcomes.add(outcome, of: exchange)
         }
 

@@ -22,6 +22,9 @@
         let configuration: CurlTransport.Configuration
         private let library: CurlLibrary
         let inbox = CurlInbox()
+        let loads: CurlLoads
+        /// The index of the loop in ``loads``.
+        let index: Int
         private let share: CurlShare
         /// The configured addresses of hosts in libcurl's form. Handles refer to this list.
         private let addresses: CurlHeaderLines
@@ -50,7 +53,11 @@
 
         /// - Throws: ``NetworkError`` if the system has no file descriptor or memory left, or if libcurl does not
         ///   support the configuration.
-        init(_ configuration: CurlTransport.Configuration, library: CurlLibrary) throws {
+        init(
+            _ configuration: CurlTransport.Configuration, library: CurlLibrary, index: Int, of loads: CurlLoads
+        ) throws {
+            self.index = index
+            self.loads = loads
             self.configuration = configuration
             self.library = library
             share = try CurlShare()
@@ -80,7 +87,7 @@
 
         /// Starts an exchange.
         ///
-        /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/transportShutDown`` once the loop is drained or
+        /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/transportShutDown`` once the loop is
         ///   stopped.
         func start(_ exchange: CurlExchange) throws {
             guard let isAsleep = inbox.add(.start(exchange)) else {

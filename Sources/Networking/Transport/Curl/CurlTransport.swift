@@ -30,10 +30,11 @@
         private let library: CurlLibrary
         private let configuration: CurlTransport.Configuration
         private let loops: [CurlLoop]
-        /// The loop for requests that must not use HTTP/2. It has its own connections, because several versions of
-        /// libcurl would send these requests on an existing HTTP/2 connection to the host. Nil if there are no such
-        /// requests.
-        private let http1Loop: CurlLoop?
+        /// The index of the loop for requests that must not use HTTP/2. It has its own connections, because several
+        /// versions of libcurl would send these requests on an existing HTTP/2 connection to the host. Nil if there are
+        /// no such requests.
+        private let http1Loop: Int?
+        private let loads: CurlLoads
         private let threads: Locked<[CurlThread]>
 
         /// Creates a transport with its own threads and connections.
@@ -55,13 +56,21 @@
             var perThread = configuration.perThread
             if perThread.httpVersions == .preferHTTP2, library.has(.lossyHTTP2) { perThread.httpVersions = .http1 }
             self.configuration = perThread
-            loops = try (0..<perThread.threads).map { _ in try CurlLoop(perThread, library: library) }
-            var http1 = perThread
-            http1.httpVersions = .http1
             let needsHTTP1Loop = perThread.httpVersions == .preferHTTP2 && library.mayRequireHTTP1
-            http1Loop = needsHTTP1Loop ? try CurlLoop(http1, library: library) : nil
+            let loads = CurlLoads(sharedLoops: perThread.threads, otherLoops: needsHTTP1Loop ? 1 : 0)
+            self.loads = loads
+            var loops = try (0..<perThread.threads).map {
+                try CurlLoop(perThread, library: library, index: $0, of: loads)
+            }
+            http1Loop = needsHTTP1Loop ? loops.count : nil
+            if needsHTTP1Loop {
+                var http1 = perThread
+                http1.httpVersions = .http1
+                loops.append(try CurlLoop(http1, library: library, index: loops.count, of: loads))
+            }
+            self.loops = loops
             threads = Locked([])
-            for loop in loops + [http1Loop].compactMap(\.self) {
+            for loop in loops {
                 let thread = try CurlThread(loop)
                 threads.withLock { $0.append(thread) }
             }
@@ -75,7 +84,7 @@
         /// ``NetworkError/Kind/transportShutDown``. The method returns when the threads have ended. If the method was
         /// called before, it returns immediately.
         public func shutDown() {
-            for loop in allLoops { loop.stop() }
+            for loop in loops { loop.stop() }
             let threads = threads.withLock { threads in
                 defer { threads = [] }
                 return threads
@@ -96,16 +105,7 @@
         ///   The wait also ends when the task is cancelled.
         public func shutDown(draining limit: Duration) async {
             let isDrained = Settlement<Void>()
-            let rest = Locked(allLoops.count)
-            for loop in allLoops {
-                loop.inbox.drain {
-                    let isLast = rest.withLock { rest in
-                        rest -= 1
-                        return rest == 0
-                    }
-                    if isLast { isDrained.settle(.success(())) }
-                }
-            }
+            loads.drain { isDrained.settle(.success(())) }
             try? await isDrained.value(within: limit) { _ in .success(()) }
             shutDown()
         }
@@ -122,7 +122,7 @@
         /// none.
         public func connections() async -> Connections {
             var total = Connections()
-            for loop in allLoops {
+            for loop in loops {
                 let part = await loop.connections()
                 total.open += part.open
                 total.idle += part.idle
@@ -144,13 +144,22 @@
         private func start(_ request: HTTPRequest, _ delivery: BodyDelivery) throws -> CurlExchange {
             do {
                 try request.validate()
-                let loop = loop(for: request, delivery)
-                let exchange = try CurlExchange(
-                    request, delivering: delivery, configuration: configuration, loop: loop, owner: self)
-                // The event is reported before the exchange starts, so that it precedes the event of the response head.
-                request.parts.transfer?.report(.sent(request))
-                try loop.start(exchange)
-                return exchange
+                guard let index = loads.begin(on: requiredLoop(for: request, delivery)) else {
+                    throw NetworkError(.transportShutDown)
+                }
+                let loop = loops[index]
+                do {
+                    let exchange = try CurlExchange(
+                        request, delivering: delivery, configuration: configuration, loop: loop, owner: self)
+                    // The event is reported before the exchange starts, so that it precedes the event of the response
+                    // head.
+                    request.parts.transfer?.report(.sent(request))
+                    try loop.start(exchange)
+                    return exchange
+                } catch {
+                    loads.end(on: index)
+                    throw error
+                }
             } catch {
                 throw NetworkError.wrapping(error).completed(request: request, response: nil)
             }
@@ -162,20 +171,12 @@
             return NetworkError.wrapping(error).completed(request: exchange.request, response: nil)
         }
 
-        private var allLoops: [CurlLoop] { loops + [http1Loop].compactMap(\.self) }
-
-        private func loop(for request: HTTPRequest, _ delivery: BodyDelivery) -> CurlLoop {
+        /// The index of the only loop that may run a request; nil if any loop may run it.
+        private func requiredLoop(for request: HTTPRequest, _ delivery: BodyDelivery) -> Int? {
             guard let http1Loop, request.url.scheme?.lowercased() == "https",
                 library.requiresHTTP1(for: request, delivery)
-            else { return leastBusyLoop }
+            else { return nil }
             return http1Loop
-        }
-
-        /// The loop for the next request. It is the first loop, so that connections are reused, unless the first loop
-        /// is busy and another loop has clearly fewer requests.
-        private var leastBusyLoop: CurlLoop {
-            guard loops.count > 1, loops[0].inbox.load >= 24 else { return loops[0] }
-            return loops.min { $0.inbox.load / 24 < $1.inbox.load / 24 } ?? loops[0]
         }
     }
 

@@ -1,0 +1,62 @@
+#if os(Linux)
+    /// The numbers of exchanges in progress on the loops of one transport.
+    final class CurlLoads: Sendable {
+        private struct State: Sendable {
+            var running = RunningCount()
+            /// The number of exchanges in progress on each loop.
+            var loads: [Int]
+        }
+
+        private let state: Locked<State>
+        /// The number of loops that ``begin(on:)`` chooses from. Loops with higher indices are used on request only.
+        private let shared: Int
+
+        init(sharedLoops: Int, otherLoops: Int) {
+            shared = sharedLoops
+            state = Locked(State(loads: Array(repeating: 0, count: sharedLoops + otherLoops)))
+        }
+
+        /// Counts an exchange that begins. Each call must be followed by a call of ``end(on:)``.
+        ///
+        /// - Parameter loop: The index of the loop that the exchange requires; nil if any loop may run it.
+        /// - Returns: The index of the loop for the exchange; nil if the transport refuses further exchanges.
+        func begin(on loop: Int?) -> Int? {
+            state.withLock { state in
+                guard state.running.begin() else { return nil }
+                let index = loop ?? CurlLoads.leastBusy(of: state.loads.prefix(shared))
+                state.loads[index] += 1
+                return index
+            }
+        }
+
+        /// Records that an exchange has ended.
+        func end(on index: Int) {
+            let calls = state.withLock { state in
+                state.loads[index] -= 1
+                return state.running.end()
+            }
+            for call in calls { call() }
+        }
+
+        /// Refuses further exchanges.
+        ///
+        /// - Parameter whenNone: A closure to call when no exchange is in progress, on the thread of a loop or
+        ///   immediately.
+        func drain(_ whenNone: @escaping @Sendable () -> Void) {
+            if state.withLock({ $0.running.drain(whenNone) }) { whenNone() }
+        }
+
+        /// The loop for the next exchange. It is the first loop, so that connections are reused, unless the first loop
+        /// is busy and another loop has clearly fewer exchanges.
+        ///
+        /// Each loop has its own connections, and over HTTP/1.1 it needs one for each exchange in progress. The loops are
+        /// filled in levels of 24 exchanges, the first loop first on each level. So a loop exceeds its highest number so
+        /// far only if each loop is at its own, and all loops together need no more connections to a host than the
+        /// number of exchanges that were in progress at the same time.
+        private static func leastBusy(of loads: ArraySlice<Int>) -> Int {
+            let level = 24
+            guard loads.count > 1, loads[0] >= level else { return 0 }
+            return loads.indices.min { loads[$0] / level < loads[$1] / level } ?? 0
+        }
+    }
+#endif

@@ -1,0 +1,79 @@
+#if os(Linux)
+    import Foundation
+    import NetworkingTesting
+    import Testing
+
+    @testable import Networking
+
+    @Suite("Loads of the engine's loops", .endsInTime)
+    struct CurlLoadTests {
+        /// Loops whose exchanges end as a test decides. A loop keeps the connections that its exchanges have opened.
+        private struct Loops {
+            let loads: CurlLoads
+            var exchanges: [Int] = []
+            var running: [Int]
+            var connections: [Int]
+
+            init(_ count: Int) {
+                loads = CurlLoads(sharedLoops: count, otherLoops: 0)
+                running = Array(repeating: 0, count: count)
+                connections = running
+            }
+
+            mutating func begin() {
+                guard let loop = loads.begin(on: nil) else { return }
+                exchanges.append(loop)
+                running[loop] += 1
+                connections[loop] = max(connections[loop], running[loop])
+            }
+
+            mutating func end(at index: Int) {
+                let loop = exchanges.remove(at: index)
+                running[loop] -= 1
+                loads.end(on: loop)
+            }
+        }
+
+        @Test("Loops together keep no more connections than exchanges were in progress", arguments: 1...20)
+        func connections(seed: UInt64) {
+            var random = SeededGenerator(seed: seed)
+            var loops = Loops(Int.random(in: 2...8, using: &random))
+            let most = Int.random(in: 20...200, using: &random)
+            for step in 0..<5_000 {
+                // Mostly near the limit, where the loops are full, and sometimes far below.
+                let isGrowing = step % 1_000 < 800
+                let begins = isGrowing == (Int.random(in: 0..<4, using: &random) > 0)
+                if loops.exchanges.isEmpty || (loops.exchanges.count < most && begins) {
+                    loops.begin()
+                } else {
+                    loops.end(at: loops.exchanges.indices.randomElement(using: &random) ?? 0)
+                }
+            }
+            while loops.exchanges.count < most { loops.begin() }
+            #expect(loops.connections.reduce(0, +) == most)
+        }
+
+        @Test("A few exchanges share the first loop; many are spread over the loops")
+        func spread() {
+            var loops = Loops(4)
+            for _ in 0..<24 { loops.begin() }
+            #expect(loops.running == [24, 0, 0, 0])
+            for _ in 0..<376 { loops.begin() }
+            #expect(loops.running.allSatisfy { (90...120).contains($0) })
+        }
+
+        @Test("A drained transport refuses exchanges, and says once that the last one has ended")
+        func draining() {
+            let loads = CurlLoads(sharedLoops: 2, otherLoops: 1)
+            #expect(loads.begin(on: nil) == 0)
+            #expect(loads.begin(on: 2) == 2)
+            let ends = Locked(0)
+            loads.drain { ends.withLock { $0 += 1 } }
+            #expect(loads.begin(on: nil) == nil)
+            loads.end(on: 0)
+            #expect(ends.withLock { $0 } == 0)
+            loads.end(on: 2)
+            #expect(ends.withLock { $0 } == 1)
+        }
+    }
+#endif
