@@ -151,5 +151,28 @@
                 #expect(text == (certificate == nil ? nil : "ok\r\n"))
             }
         }
+
+        @Test("Neither can a proxy demand a second handshake for a request that is not encrypted itself")
+        func renegotiationByProxy() async throws {
+            guard try CurlLibrary.loaded.get().isOnOpenSSL else { return }
+            let authority = try CertificateAuthority()
+            try authority.issue("server", for: "IP:127.0.0.1")
+            for isDemanded in [false, true] {
+                let proxy = try TLSServer(
+                    authority, certificate: "server", "-tls1_2 -crlf -no_ticket", isInteractive: true)
+                let transport = try CurlTransport(
+                    CurlTransport.Configuration(
+                        tls: TLSConfiguration(trust: .file(try authority.certificate)), proxy: .url(proxy.url)))
+                let url = try #require(URL(string: "http://192.0.2.1/"))
+                async let outcome = answer(url, on: transport)
+                try await proxy.output(until: "GET http://192.0.2.1/ ")
+                for text in ["HTTP/1.1 200 OK\nContent-Length: 4\n\n"] + (isDemanded ? ["r\n"] : []) + ["ok\n"] {
+                    try proxy.write(text)
+                    try await Task.sleep(for: .milliseconds(100))
+                }
+                let text = try? await outcome.get().text
+                #expect(text == (isDemanded ? nil : "ok\r\n"))
+            }
+        }
     }
 #endif

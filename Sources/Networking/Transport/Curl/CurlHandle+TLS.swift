@@ -74,7 +74,7 @@
         }
 
         /// Sets the options for an https request.
-        func prepareTLS(for request: HTTPRequest, mayRenegotiate: Bool) {
+        func prepareTLS(for request: HTTPRequest) {
             if !request.isRepeatable, mayUseHTTP2 { sockets.retireSilent(to: request.origin) }
             sockets.checkTrust()
             if sockets.trust?.mustBeRead(at: sockets.now) == true { set(CCURLOPT_CA_CACHE_TIMEOUT, 0) }
@@ -85,7 +85,6 @@
             set(CCURLOPT_SSL_CIPHER_LIST, suffix.isEmpty ? CurlHandle.ciphers : CurlHandle.ciphers + suffix)
             // OpenSSL 3.5 has new groups, and its own order of them.
             if library.isOnOldOpenSSL { set(CCURLOPT_SSL_EC_CURVES, "X25519:P-256:X448:P-384:P-521") }
-            clibcurl_easy_limit_handshakes(easy, mayRenegotiate)
         }
     }
 #endif

@@ -135,7 +135,11 @@
             // Waiting for a connection that other requests use is useful only if HTTP/2 is possible.
             if mayUseHTTP2 { set(CCURLOPT_PIPEWAIT, 1) }
             if exchange.needsNewConnection { set(CCURLOPT_FRESH_CONNECT, 1) }
-            if isSecure { prepareTLS(for: exchange.request, mayRenegotiate: hasClientCertificate) }
+            if isSecure { prepareTLS(for: exchange.request) }
+            // The connection to a proxy may use TLS, too.
+            if isSecure || !isDirect, library.isOnOpenSSL {
+                clibcurl_easy_limit_handshakes(easy, hasClientCertificate)
+            }
             avoidFaults(for: exchange)
         }
 
