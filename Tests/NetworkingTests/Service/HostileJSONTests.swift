@@ -86,18 +86,35 @@ struct HostileJSONTests {
     func manyValues(element: String, count: Int) throws {
         let many = Data(("[" + repeatElement(element, count: count).joined(separator: ",") + "]").utf8)
         let error = #expect(throws: DecodingError.self) { _ = try JSONDecoder().read([Large].self, from: many) }
-        #expect(error.map { "\($0)".contains("more than 2,000,000 values") } == true)
+        #expect(error.map { "\($0)".contains("more than 2000000 values") } == true)
+    }
+
+    @Test("A call that allows larger responses also allows more values", arguments: [nil, 64 << 20, 1 << 30, Int.max])
+    func moreValues(size: Int?) async throws {
+        let many = "[" + repeatElement("{}", count: 250_001).joined(separator: ",") + "]"
+        stub.on(.get, "/v1/a", .json(text: many))
+        let settings = RequestSettings { if let size { $0.maximumResponseSize = size } }
+        let service = service()
+        guard size == nil else {
+            let values: [[String: Int]] = try await service.request(.get("a"), with: settings)
+            #expect(values.count == 250_001)
+            return
+        }
+        let error = await Fixture.failure { let _: [[String: Int]] = try await service.request(.get("a")) }
+        #expect(error?.originalNetworkError?.kind == .undecodableBody)
+        let text = "\(try #require(error))"
+        #expect(text.contains("more than 2000000 values") && text.contains("maximumResponseSize"), "\(text)")
     }
 
     @Test("Commas and brackets inside strings are no values, and many values are no error")
     func fewValues() throws {
         let text = "[\"" + String(repeating: #",[{\",\\"#, count: 300_000) + "\"]"
-        #expect(Data(text.utf8).hasFewValues())
-        #expect(!Data(text.utf8).hasFewValues(hasOtherStrings: true))
+        #expect(Data(text.utf8).hasFewValues(2_000_000))
+        #expect(!Data(text.utf8).hasFewValues(2_000_000, hasOtherStrings: true))
         let quoted = "[\"\\\"\"," + repeatElement("{}", count: 250_001).joined(separator: ",") + "]"
         for encoding in [String.Encoding.utf8, .utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian] {
-            #expect(try !#require(quoted.data(using: encoding)).hasFewValues())
-            #expect(try #require(text.data(using: encoding)).hasFewValues())
+            #expect(try !#require(quoted.data(using: encoding)).hasFewValues(2_000_000))
+            #expect(try #require(text.data(using: encoding)).hasFewValues(2_000_000))
         }
         #expect(try JSONDecoder().read([String].self, from: Data(text.utf8))[0].utf8.count == 1_800_000)
         let many = Data(("[" + repeatElement("7", count: 500_000).joined(separator: ",") + "]").utf8)

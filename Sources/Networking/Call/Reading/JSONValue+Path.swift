@@ -47,12 +47,17 @@ extension JSONDecoder {
     /// Reads the value at a path, or the whole JSON if the path is nil. The JSON text is parsed once.
     func read<Value: Decodable>(_ type: Value.Type, from data: Data, at path: JSONValue.Path? = nil) throws -> Value {
         // Foundation's decoder needs far more time for a value of any kind.
-        if path == nil, !allowsJSON5, let untyped = JSONValue.untypedTypes.first(where: { $0 == type }) {
-            if let found = try untyped.value(of: JSONValue(json: data)), let value = found as? Value { return value }
+        if path == nil, !allowsJSON5, let untyped = JSONValue.untypedTypes.first(where: { $0 == type }),
+            let found = try untyped.value(of: JSONValue(jsonOfCall: data)), let value = found as? Value
+        {
+            return value
         }
         // Foundation's decoder hashes the names of the members.
         guard data.hasFewMarks else { throw JSONScanner.Limit.marks.fault }
-        guard data.hasFewValues(hasOtherStrings: allowsJSON5) else { throw JSONScanner.Limit.values.fault }
+        let most = JSONValue.maximumCount
+        guard data.hasFewValues(most, hasOtherStrings: allowsJSON5) else {
+            throw JSONScanner.Limit.values(most, ", of which an object counts as 8 and an array as 2").fault
+        }
         guard let path else { return try decode(type, from: data) }
         return try at(path).decode(Located<Value>.self, from: data).value
     }

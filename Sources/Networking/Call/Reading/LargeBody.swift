@@ -15,13 +15,18 @@ enum LargeBody {
 
     /// Reads a large body in a task of its own, with the task-local values of the caller.
     ///
+    /// - Parameters:
+    ///   - body: The body.
+    ///   - maximumCount: The most values of a JSON text.
+    ///   - read: A closure that reads the body.
     /// - Throws: The error of the closure, or an ``Interruption``.
     static func reading<Value: Sendable>(
-        _ body: Data, _ read: @escaping @Sendable (Data) throws -> Value
+        _ body: Data, upTo maximumCount: Int = JSONValue.standardCount,
+        _ read: @escaping @Sendable (Data) throws -> Value
     ) async throws -> Value {
         let end = Settlement<Value>()
         let operation: @Sendable () async -> Void = {
-            _ = end.settle(Result { try JSONValue.$work.withValue(JSONValue.Work()) { try read(body) } })
+            _ = end.settle(Result { try JSONValue.$work.withValue(JSONValue.Work(maximumCount)) { try read(body) } })
         }
         let work =
             if #available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *) {
@@ -46,5 +51,13 @@ enum LargeBody {
                 job.runSynchronously(on: asUnownedTaskExecutor())
             }
         }
+    }
+}
+
+extension HTTPResponse {
+    /// The most values of a JSON text in the response: 2,000,000 for each 32 MiB that the response may have.
+    var maximumValues: Int {
+        guard let size = request.parts.transfer?.rules?.maximumSize else { return JSONValue.standardCount }
+        return max(size >> 25, 1) * JSONValue.standardCount
     }
 }

@@ -115,7 +115,7 @@ extension HTTPResponse {
     }
 
     fileprivate func json() throws -> JSONValue {
-        try JSONValue(json: nonEmpty())
+        try JSONValue(jsonOfCall: nonEmpty())
     }
 }
 

@@ -155,7 +155,9 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         do {
             switch reading {
             case .buffered(let read, _):
-                return try await LargeBody.reading(response.data) { _ in try read(response, decoder, nil) }
+                return try await LargeBody.reading(response.data, upTo: response.maximumValues) { _ in
+                    try read(response, decoder, nil)
+                }
             case .streamed(let read): return try await read(response, try response.content.stream, decoder)
             }
         } catch { throw explained(error, response) }

@@ -19,9 +19,14 @@ extension JSONValue {
         try self.init(json: text, depth: 64)
     }
 
+    /// Reads the JSON text of a response.
+    init(jsonOfCall text: Data) throws {
+        try self.init(json: text, depth: 512, maximumCount: JSONValue.maximumCount)
+    }
+
     /// - Parameter maximumCount: The most values, names, and ends of arrays and objects. In memory, each is larger than
     ///   in the text: an element takes 24 bytes, an object with one member about 150.
-    init(json text: Data, depth: Int, maximumCount: Int = 2_000_000) throws {
+    init(json text: Data, depth: Int, maximumCount: Int = JSONValue.standardCount) throws {
         guard let text = String(data: text, encoding: text.encodingOfJSON) else {
             throw JSONScanner.fault("it is not UTF-8")
         }
@@ -33,7 +38,7 @@ extension JSONValue {
         var count = 0
         while let token = try scanner.next() {
             count += 1
-            guard count <= maximumCount else { throw JSONScanner.Limit("more than \(maximumCount) values").fault }
+            guard count <= maximumCount else { throw JSONScanner.Limit.values(maximumCount).fault }
             let value: JSONValue
             switch token {
             case .null: value = .null
@@ -119,10 +124,10 @@ extension Data {
     /// of bytes for an empty object. An object counts as 8 values, and an array as 2.
     ///
     /// - Parameters:
+    ///   - maximumCount: The most values.
     ///   - hasOtherStrings: Whether the text may have comments, and strings in other quotation marks, as JSON5 has.
     ///     Then the characters inside strings count, too.
-    ///   - maximumCount: The most values.
-    package func hasFewValues(hasOtherStrings: Bool = false, _ maximumCount: Int = 2_000_000) -> Bool {
+    package func hasFewValues(_ maximumCount: Int, hasOtherStrings: Bool = false) -> Bool {
         // A byte counts at most 8 values.
         guard count > maximumCount / 8 else { return true }
         let encoding = encodingOfJSON
@@ -159,7 +164,8 @@ extension UnsafeRawBufferPointer {
 }
 
 extension JSONScanner.Limit {
-    static let values = JSONScanner.Limit(
-        "more than 2,000,000 values, of which an object counts as 8 and an array as 2")
+    static func values(_ count: Int, _ explanation: String = "") -> JSONScanner.Limit {
+        JSONScanner.Limit("more than \(count) values\(explanation) (a larger maximumResponseSize allows more)")
+    }
     static let marks = JSONScanner.Limit("more than \(CombiningMarks.largestCount) combining marks in a row")
 }

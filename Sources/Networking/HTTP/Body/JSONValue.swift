@@ -71,7 +71,13 @@ extension JSONValue {
 extension JSONValue: Codable {
     /// The work for the values inside a type of the app, in the task of a large body. The task does nothing else.
     final class Work: @unchecked Sendable {  // because only that task uses it
+        /// The most values, and the most steps.
+        fileprivate let maximumCount: Int
         private var steps = 0
+
+        init(_ maximumCount: Int = JSONValue.standardCount) {
+            self.maximumCount = maximumCount
+        }
 
         /// Counts a value. The time for a value grows with its depth: about 1 µs for each step.
         ///
@@ -79,13 +85,21 @@ extension JSONValue: Codable {
         fileprivate func add(_ depth: Int) throws {
             try Task.checkCancellation()
             steps += depth + 4
-            guard steps <= 2_000_000 else {
-                throw JSONScanner.Limit("too many values of any kind inside a type of the app").fault
+            guard steps <= maximumCount else {
+                throw JSONScanner.Limit(
+                    "too many values of any kind inside a type of the app (a larger maximumResponseSize allows more)"
+                ).fault
             }
         }
     }
 
     @TaskLocal static var work: Work?
+
+    /// The most values of a JSON text, unless a call allows more.
+    static let standardCount = 2_000_000
+
+    /// The most values of a JSON text that the current task reads.
+    static var maximumCount: Int { work?.maximumCount ?? standardCount }
 
     /// Decodes any JSON value. The decoder's key strategy does not change the names of members.
     ///
