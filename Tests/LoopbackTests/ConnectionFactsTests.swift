@@ -29,6 +29,11 @@
                 let entry = try #require(recorder.archive.log.entries.last)
                 #expect(entry.serverIPAddress == "127.0.0.1" && entry.connection == "\(port)")
                 #expect(await transport.connections() == .init(open: 1, idle: 1))
+                let cancelled = Task {
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return await transport.connections()
+                }
+                #expect(await cancelled.value == .init(open: 1, idle: 1), "a cancelled task gets the numbers, too")
                 transport.shutDown()
                 #expect(await transport.connections() == .init())
             }

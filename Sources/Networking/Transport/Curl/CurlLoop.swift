@@ -109,12 +109,15 @@
             if inbox.add(command) == true { sockets.wake() }
         }
 
-        /// Returns the numbers of connections.
+        /// Returns the numbers of connections, also to a task that is cancelled: the loop follows every command that
+        /// the inbox has taken.
         func connections() async -> CurlTransport.Connections {
-            let counts = Settlement<CurlTransport.Connections>()
-            guard let isAsleep = inbox.add(.count { counts.settle(.success($0)) }) else { return .init() }
-            if isAsleep { sockets.wake() }
-            return (try? await counts.value()) ?? .init()
+            await withCheckedContinuation { continuation in
+                guard let isAsleep = inbox.add(.count { continuation.resume(returning: $0) }) else {
+                    return continuation.resume(returning: .init())
+                }
+                if isAsleep { sockets.wake() }
+            }
         }
 
         /// Asks the loop to end the exchanges in progress. After that, the thread of the loop ends.
