@@ -76,9 +76,9 @@
         /// From 7.87 on, libcurl reads the file of trusted certificates once in 24 hours. On every version, a TLS
         /// session is resumed although the authority of its certificate was removed from the file.
         ///
-        /// Avoidance: the engine looks at the file once a second. After a change, libcurl reads the file again, and the
-        /// requests belong to the next generation, which resumes no older session (``CurlTrust``). The system's
-        /// certificates are read again after 30 seconds.
+        /// Avoidance: the engine looks at the file once a second. After a change, libcurl reads the file again, and on
+        /// OpenSSL the requests belong to the next generation, which resumes no older session (``CurlTrust``). The
+        /// system's certificates are read again after 30 seconds.
         case oldTrust
 
         /// While a host's first address does not answer, libcurl goes on to the next address only when it is called,

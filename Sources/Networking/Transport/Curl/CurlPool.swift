@@ -50,7 +50,9 @@
     ///
     /// libcurl chooses a connection for each request, and cannot be told to avoid one of them. So an idle connection
     /// that shall not be used again is closed. One that other requests use over HTTP/2 is retired: the requests that
-    /// follow belong to the next generation, and libcurl uses no connection of another generation for them.
+    /// follow belong to the next generation, and libcurl uses no connection of another generation for them. The
+    /// generation is part of the list of ciphers. So there are generations only of connections with TLS by OpenSSL; any
+    /// other retired connection takes requests until it is idle.
     extension CurlSockets {
         /// A connection that a handle uses.
         struct Use {

@@ -101,7 +101,8 @@
                 public var lifetime: Duration?
                 /// How long an HTTP/2 connection may have been silent when a request that must not be repeated, such as
                 /// a POST, uses it. Otherwise such a request opens a new connection, because a router may have
-                /// forgotten the old one. Default: 30 seconds.
+                /// forgotten the old one. Applies to https; if libcurl does not use OpenSSL, only to a connection
+                /// that no other request uses. Default: 30 seconds.
                 public var silence: Duration
                 /// The number of received bytes of a streamed body that the transport buffers for a slow reader. If the
                 /// buffer contains more, the transport stops receiving until the reader has read some bytes. Default:
