@@ -55,8 +55,8 @@ public struct RequestSettings: Sendable {
     /// The maximum number of bytes of a response that are read into memory, after decoding. Default: 32 MiB. A larger
     /// response ends the call with ``NetworkError/Kind/responseTooLarge``, unless it is received as a file or a stream.
     ///
-    /// For each 32 MiB, JSON may have 2,000,000 values, of which an object counts as 8 and an array as 2. JSON with more
-    /// values is ``NetworkError/Kind/undecodableBody``.
+    /// For each 32 MiB, JSON may have 2,000,000 values, of which an object counts as 8 and an array as 2. JSON with
+    /// more values is ``NetworkError/Kind/undecodableBody``.
     public var maximumResponseSize: Int? {
         get { parts.value.maximumResponseSize }
         set { parts.value.maximumResponseSize = newValue }

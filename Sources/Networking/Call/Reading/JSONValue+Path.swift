@@ -107,8 +107,8 @@ extension JSONDecoder {
 }
 
 extension JSONValue {
-    /// The types that consist of values of any kind. Comparing types is much faster than asking for a conformance, which
-    /// Swift has to look up for each generic type.
+    /// The types that consist of values of any kind. Comparing types is much faster than asking for a conformance,
+    /// which Swift has to look up for each generic type.
     fileprivate static let untypedTypes: [any UntypedJSON.Type] = [
         JSONValue.self, [JSONValue].self, [String: JSONValue].self, ProblemDetails.self, JSONValue?.self,
         [JSONValue]?.self, [String: JSONValue]?.self, ProblemDetails?.self,
