@@ -116,7 +116,12 @@ package struct Settlement<Value: Sendable>: Endable {
     func value() async throws -> Value {
         let scope = CallScope.current
         scope?.add(self)
-        defer { scope?.remove(self) }
+        defer {
+            scope?.remove(self)
+            // Orders everything before `settle` before what the caller reads. The runtime does so, too, but the thread
+            // sanitizer does not see it if the continuation is resumed before the task is suspended.
+            state.withLock { _ in }
+        }
         return try await withTaskCancellationHandler {
             // An unsafe continuation is sufficient, because `settle` resumes it exactly once: the first outcome wins,
             // and every observer receives it.
