@@ -24,6 +24,9 @@
                 case .waitsWithoutTimeout: try await waitEnds()
                 case .lostResumes: try await resumes()
                 case .forgottenAddresses: try await secondAddress()
+                case .forgottenWaits:
+                    guard Tool.nginx.isExpected else { return }
+                    try await Loopback.RepeatedRequestTests().exactlyOnce(method: .get, isHTTP2: true)
                 case .earlyResponses: try await uploadVersion()
                 case .joinedLookups: try await abandonedLookups()
                 case .unboundedStreams: try await streamVersion()

@@ -81,11 +81,13 @@
         /// system's certificates are read again after 30 seconds.
         case oldTrust
 
-        /// While a host's first address does not answer, libcurl goes on to the next address only when it is called,
-        /// but asks for no call (7.88, #11920). So only the first address is tried.
+        /// If libcurl is called for all exchanges (`curl_multi_perform`, `curl_multi_socket_all`), it may forget an
+        /// exchange that waits for the connection that another exchange opens (up to 8.14). The forgotten exchange ends
+        /// with the connect timeout.
         ///
-        /// Avoidance: while an exchange connects, the loop calls libcurl for all exchanges five times a second.
-        case forgottenAddresses
+        /// Avoidance: the loop calls libcurl for a socket or for its timer. If ``forgottenAddresses`` needs a call for
+        /// all exchanges, a second call remembers what the first one may have forgotten.
+        case forgottenWaits
 
         // MARK: Avoided on the affected versions
 
@@ -129,6 +131,12 @@
         /// Avoidance: a request that ends during the lookup is left to libcurl, without its exchange, until the lookup
         /// ends (``CurlHandle/isLookingUp``). The loop itself applies the connect timeout to the lookup.
         case joinedLookups
+        /// Before 8.4, libcurl gives an address up that does not answer, but asks for no call that tries the next one
+        /// (#11920).
+        ///
+        /// Avoidance: five times a second, the loop looks for an exchange that connects but waits for no socket, and
+        /// calls libcurl for all exchanges (``CurlHandle/isForgotten``).
+        case forgottenAddresses
         /// Over HTTP/2, libcurl receives up to 32 MiB of a stream (10 MiB from 8.7 on) while it is paused.
         ///
         /// Avoidance: a body that is read as a stream is received over HTTP/1.1, unless the configuration requires
@@ -162,6 +170,7 @@
             case .logsRefusedStreams, .stallingHeads, .heldLoops: [CurlVersion(7, 87)..<CurlVersion(8, 1)]
             case .unsafeUploads: [CurlVersion(8, 1)..<CurlVersion(8, 2, 1), CurlVersion(8, 7)..<CurlVersion(8, 23)]
             case .earlyResponses: [CurlVersion(7, 87)..<CurlVersion(8, 7)]
+            case .forgottenAddresses: [CurlVersion(7, 0)..<CurlVersion(8, 4)]
             case .missingClosures: [CurlVersion(7, 0)..<CurlVersion(8, 10)]
             case .unboundedStreams: [CurlVersion(7, 87)..<CurlVersion(9, 0)]
             case .loopingUploads, .sharedPlainHTTP2: [CurlVersion(7, 87)..<CurlVersion(8, 0)]

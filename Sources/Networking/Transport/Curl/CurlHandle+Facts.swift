@@ -9,6 +9,15 @@
             return TransferFacts(timing: timing(isReused), connection: connection(isReused))
         }
 
+        /// Whether the connection was opened for an earlier request and reused.
+        var isOnKeptConnection: Bool {
+            clibcurl_easy_get_long(easy, Int32(CCURLINFO_NUM_CONNECTS)) == 0
+        }
+
+        /// Whether libcurl waits for nothing, although it has opened a connection: see
+        /// ``CurlFault/forgottenAddresses``.
+        var isForgotten: Bool { sockets.isUnwanted(connection) }
+
         private func timing(_ isReused: Bool) -> HTTPResponse.Timing {
             HTTPResponse.Timing(
                 nameLookup: isReused ? .zero : time(CCURLINFO_NAMELOOKUP_TIME_T),

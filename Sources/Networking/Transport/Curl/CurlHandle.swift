@@ -162,11 +162,6 @@
             clibcurl_easy_pause(easy, directions) == CCURLE_OK
         }
 
-        /// Whether the connection was opened for an earlier request and reused.
-        var isOnKeptConnection: Bool {
-            clibcurl_easy_get_long(easy, Int32(CCURLINFO_NUM_CONNECTS)) == 0
-        }
-
         /// Records that the exchange is paused. While it is paused, libcurl waits for no events on its socket.
         func notePause() {
             guard connection.socket < 0, !isPausedOnUnknownSocket else { return }

@@ -41,7 +41,9 @@
             handle.index = active.count
             active.append(handle)
             exchange.begin(mayWait: configuration.limits.mayWait)
-            nextConnectingCheck = min(nextConnectingCheck, now &+ CurlLoop.connectingInterval)
+            if library.has(.forgottenAddresses) {
+                nextConnectingCheck = min(nextConnectingCheck, now &+ CurlLoop.connectingInterval)
+            }
             if case .check(let time) = exchange.timeoutStatus(at: now) {
                 nextTimeoutCheck = min(nextTimeoutCheck, time)
             }

@@ -20,7 +20,7 @@
         }
 
         let configuration: CurlTransport.Configuration
-        private let library: CurlLibrary
+        let library: CurlLibrary
         let inbox = CurlInbox()
         let loads: CurlLoads
         /// The index of the loop in ``loads``.
@@ -164,9 +164,11 @@
 
         private func checkConnecting() {
             guard now >= nextConnectingCheck else { return }
-            let isConnecting = active.contains { $0.exchange?.isConnecting ?? false }
-            nextConnectingCheck = isConnecting ? now &+ CurlLoop.connectingInterval : .max
-            if isConnecting { clibcurl_multi_socket_all(multi) }
+            let connecting = active.filter { $0.exchange?.isConnecting ?? false }
+            nextConnectingCheck = connecting.isEmpty ? .max : now &+ CurlLoop.connectingInterval
+            guard connecting.contains(where: \.isForgotten) else { return }
+            clibcurl_multi_socket_all(multi)
+            clibcurl_multi_socket_all(multi)  // see CurlFault.forgottenWaits
         }
 
         static let connectingInterval: UInt64 = 200_000_000

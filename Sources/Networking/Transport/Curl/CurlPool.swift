@@ -120,6 +120,9 @@
             return entries[Int(use.socket)]
         }
 
+        /// Returns whether a connection was opened, and libcurl waits for nothing on its socket.
+        func isUnwanted(_ use: Use) -> Bool { use.socket >= 0 && (entry(of: use)?.wanted ?? 0) == 0 }
+
         /// Returns the time at which bytes last arrived on a connection. Returns nil if other handles use it, too, or
         /// if no bytes have arrived. The callbacks of libcurl do not show this time, because libcurl does not report an
         /// incomplete header line.
