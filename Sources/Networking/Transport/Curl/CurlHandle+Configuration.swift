@@ -19,7 +19,6 @@
         /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``, if this libcurl does not support a
         ///   setting. The reason names the setting.
         func apply(_ configuration: CurlTransport.Configuration) throws {
-            try apply(configuration.tls)
             if configuration.proxy != .direct { try applyToProxy(configuration.tls) }
             switch configuration.proxy {
             case .environment: break

@@ -20,8 +20,10 @@
         /// takes a second of the loop's time.
         private static let ciphers = "DEFAULT:!kDHE"
 
-        /// Sets the options of the transport's configuration.
-        func apply(_ tls: TLSConfiguration) throws {
+        /// Sets the options of the transport's configuration for an https request.
+        ///
+        /// - Throws: ``NetworkError`` that names the setting that this libcurl does not support.
+        func applyTLS() throws {
             try apply(tls, to: .server)
             set(CCURLOPT_CA_CACHE_TIMEOUT, 30)  // see CurlFault.oldTrust
             if !tls.pins.isEmpty {
@@ -74,7 +76,8 @@
         }
 
         /// Sets the options for an https request.
-        func prepareTLS(for request: HTTPRequest) {
+        func prepareTLS(for request: HTTPRequest) throws {
+            try applyTLS()
             if !request.isRepeatable, mayUseHTTP2 { sockets.retireSilent(to: request.origin) }
             sockets.checkTrust()
             if sockets.trust?.mustBeRead(at: sockets.now) == true { set(CCURLOPT_CA_CACHE_TIMEOUT, 0) }

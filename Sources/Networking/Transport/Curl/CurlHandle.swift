@@ -35,8 +35,7 @@
         private let isProxySecure: Bool
         let isDirect: Bool
         private let proxyExceptions: ProxyExceptions
-        /// Whether the server may ask for the client's certificate in a second handshake, as some do for certain paths.
-        private let hasClientCertificate: Bool
+        let tls: TLSConfiguration
         private let httpVersions: CurlTransport.Configuration.HTTPVersions
         let library: CurlLibrary
 
@@ -55,7 +54,7 @@
             isProxySecure = configuration.proxy.isSecure
             isDirect = configuration.proxy == .direct
             proxyExceptions = configuration.proxyExceptions
-            hasClientCertificate = configuration.tls.clientCertificate != nil
+            tls = configuration.tls
             httpVersions = configuration.httpVersions
             self.library = library
             self.pool = pool
@@ -92,7 +91,7 @@
                     easy, Int32(CCURLOPT_INFILESIZE_LARGE), body.isEmpty ? 0 : body.length.map(Int64.init) ?? -1)
             }
             setBuffers(for: request)
-            setConnection(for: exchange)
+            try setConnection(for: exchange)
             let address = request.url.absoluteString
             guard set(CCURLOPT_URL, address) == CCURLE_OK else {
                 throw NetworkError(.invalidRequest, reason: "URL: libcurl cannot parse it")
@@ -129,16 +128,17 @@
             if request.body.length ?? .max > 1 << 20 { set(CCURLOPT_UPLOAD_BUFFERSIZE, 524_288) }
         }
 
-        private func setConnection(for exchange: CurlExchange) {
+        private func setConnection(for exchange: CurlExchange) throws {
             setConnectTimeout(exchange.request.timeouts.effectiveConnect)
             if proxyExceptions.contains(exchange.request.origin) { set(CCURLOPT_PROXY, "") }
             // Waiting for a connection that other requests use is useful only if HTTP/2 is possible.
             if mayUseHTTP2 { set(CCURLOPT_PIPEWAIT, 1) }
             if exchange.needsNewConnection { set(CCURLOPT_FRESH_CONNECT, 1) }
-            if isSecure { prepareTLS(for: exchange.request) }
+            if isSecure { try prepareTLS(for: exchange.request) }
             // The connection to a proxy may use TLS, too.
             if isSecure || !isDirect, library.isOnOpenSSL {
-                clibcurl_easy_limit_handshakes(easy, hasClientCertificate)
+                // Some servers ask for the client's certificate in a second handshake, for certain paths.
+                clibcurl_easy_limit_handshakes(easy, tls.clientCertificate != nil)
             }
             avoidFaults(for: exchange)
         }

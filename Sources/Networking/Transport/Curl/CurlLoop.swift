@@ -67,7 +67,7 @@
                 throw NetworkError(.unknown, reason: "the engine cannot be started")
             }
             self.multi = multi
-            _ = try makeHandle()  // throws here if libcurl does not support a setting of the configuration
+            try makeHandle().applyTLS()  // throws here if libcurl does not support a setting of the configuration
             let limits = configuration.limits
             set(CCURLMOPT_MAXCONNECTS, max(limits.idleConnections, 1))
             if let count = limits.connectionsPerHost { set(CCURLMOPT_MAX_HOST_CONNECTIONS, max(count, 1)) }
