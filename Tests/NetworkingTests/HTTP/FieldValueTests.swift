@@ -157,6 +157,19 @@ struct FieldValueTests {
     }
 
     @Test(
+        "A field without a transfer coding does not say where the body ends",
+        arguments: ["", " , ", "identity", "Identity, ,"])
+    func noTransferCoding(text: String) throws {
+        let head = ResponseHead(status: .ok, headers: [.transferEncoding: text], version: "1.1")
+        #expect(head.endsWithConnection(for: .get))
+        let long = ResponseHead(
+            status: .ok, headers: [.transferEncoding: text, .contentLength: "5"], version: "1.1")
+        #expect(try long.bodyLength(for: .get) == 5)
+        let chunked = ResponseHead(status: .ok, headers: [.transferEncoding: text + ",Chunked"], version: "1.1")
+        #expect(!chunked.endsWithConnection(for: .get))
+    }
+
+    @Test(
         "The version in a status line is HTTP/1. and one digit, HTTP/2, or HTTP/3",
         arguments: [
             ("HTTP/1.0", true), ("HTTP/1.1", true), ("HTTP/1.9", true), ("HTTP/2", true), ("HTTP/3", true),

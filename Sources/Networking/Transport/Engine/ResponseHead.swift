@@ -50,9 +50,7 @@ package struct ResponseHead: Sendable {
     /// Checks that the only transfer coding is `chunked`. No request asks for another one (`TE`), and libcurl would
     /// decode it without any limit.
     func requireChunked() throws(NetworkError) {
-        guard headers.contains(.transferEncoding) else { return }
-        let codings = headers.values(for: .transferEncoding).flatMap { $0.split(separator: ",") }
-            .map { $0.trimmingBlanks().lowercased() }.filter { !$0.isEmpty && $0 != "identity" }
+        let codings = headers.transferCodings
         guard codings.isEmpty || codings == ["chunked"] else {
             throw ResponseHead.malformed(
                 "Transfer-Encoding: expected chunked, found \(codings.joined(separator: ", ").prefix(40))")
@@ -92,8 +90,13 @@ extension HTTPHeaders {
 
     /// Whether a transfer coding determines where the body ends. Then `Content-Length` is ignored (RFC 9112 section
     /// 6.1).
-    var hasTransferCoding: Bool {
-        contains(.transferEncoding) && self[.transferEncoding]?.lowercased() != "identity"
+    var hasTransferCoding: Bool { !transferCodings.isEmpty }
+
+    /// The transfer codings of the body in lowercase, without `identity`.
+    var transferCodings: [String] {
+        guard contains(.transferEncoding) else { return [] }
+        return values(for: .transferEncoding).flatMap { $0.split(separator: ",") }
+            .map { $0.trimmingBlanks().lowercased() }.filter { !$0.isEmpty && $0 != "identity" }
     }
 }
 
