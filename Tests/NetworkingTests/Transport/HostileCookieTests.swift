@@ -56,4 +56,18 @@ struct HostileCookieTests {
         #expect(suffixes.site(of: "a.b.evil.co.uk") == "evil.co.uk" && suffixes.site(of: "co.uk") == "co.uk")
         #expect(suffixes.site(of: "127.0.0.1") == "127.0.0.1" && suffixes.site(of: "a.b") == "a.b")
     }
+
+    @Test("Cookies of other code are ordered by the bytes of their names, because text needs n² steps for n marks")
+    func orderOfNames() {
+        func cookie(_ name: String) -> Cookie {
+            Cookie(
+                name: name, value: "1", domain: "x.example", isHostOnly: true, path: "/", isSecure: false,
+                isHTTPOnly: false, expires: nil)
+        }
+        var store = CookieStore()
+        store.adopt([cookie("\u{E9}"), cookie("e\u{301}"), cookie("b")])
+        #expect(store.cookies.map { Array($0.name.utf8) } == ["b", "e\u{301}", "\u{E9}"].map { Array($0.utf8) })
+        store.adopt([cookie("a"), cookie("\u{E9}"), cookie("e\u{301}")])
+        #expect(store.cookies.map(\.name).last == "a", "known cookies keep their place")
+    }
 }

@@ -82,15 +82,20 @@ struct CookieStore: Sendable {
     mutating func adopt(_ cookies: [Cookie]) {
         let known = domains
         (domains, count) = ([:], cookies.count)
-        // Foundation returns them in random order.
-        for var cookie in cookies.sorted(by: { ($0.name, $0.domain, $0.path) < ($1.name, $1.domain, $1.path) }) {
-            if let old = known[cookie.domain]?.first(where: { $0.hasKey(of: cookie) }) {
-                (cookie.creation, cookie.lastAccess) = (old.creation, old.lastAccess)
-                cookie.isForeign = old.isForeign
-            } else {
-                history += 1
-                cookie.creation = history
+        var new: [Cookie] = []
+        for var cookie in cookies {
+            guard let old = known[cookie.domain]?.first(where: { $0.hasKey(of: cookie) }) else {
+                new.append(cookie)
+                continue
             }
+            (cookie.creation, cookie.lastAccess) = (old.creation, old.lastAccess)
+            cookie.isForeign = old.isForeign
+            domains[cookie.domain, default: []].append(cookie)
+        }
+        // Foundation returns them in random order.
+        for var cookie in new.sorted(by: { $0.precedes($1) }) {
+            history += 1
+            cookie.creation = history
             domains[cookie.domain, default: []].append(cookie)
         }
     }
