@@ -151,6 +151,35 @@ struct CacheRevalidationTests {
 }
 
 extension CacheRevalidationTests {
+    @Test(
+        "A background validation ends after 30 s, or after the call's total time-out, and returns its permit",
+        arguments: [(Duration?.none, 30), (.seconds(3), 3), (.seconds(600), 30)])
+    func endless(total: Duration?, seconds: Int) async throws {
+        let limit = ConcurrencyLimit(2)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.cache = cache
+            $0.clock = clock.networkClock
+            $0.concurrencyLimit = limit
+            $0.transport = stub
+        }
+        await responses.give("one")
+        #expect(try await service.request(Get()) == "one")
+        clock.advance(by: .seconds(61))
+        let ends = Box(0)
+        stub.on(nil, nil) { _ in
+            do { try await Task.sleep(for: .seconds(3_600)) } catch { ends.change { $0 += 1 } }
+            return .failure(.cancelled)
+        }
+        #expect(try await service.request(.get("items").settings { $0.timeouts.total = total }, as: .string) == "one")
+        while stub.requests.count < 2 { await Task.yield() }
+        clock.advance(by: .seconds(seconds) - .milliseconds(1))
+        for _ in 0..<100 { await Task.yield() }
+        #expect(ends.value == 0 && limit.activeCount == 1)
+        clock.advance(by: .milliseconds(1))
+        while limit.activeCount > 0 { await Task.yield() }
+        #expect(ends.value == 1)
+    }
+
     @Test("If a cancelled validation resets the service, its reset does not wait for the reset that cancelled it")
     func resetAfterCancellation() async throws {
         let service = Box<NetworkService?>(nil)

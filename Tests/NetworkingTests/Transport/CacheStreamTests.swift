@@ -51,6 +51,22 @@ struct CacheStreamTests {
         }
     }
 
+    /// A server whose body has no end. The transfer is over when the body is released.
+    private struct Endless: Transport {
+        let chunk: Data
+        let size: Box<Int>
+        let isReleased: Box<Bool>
+
+        func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+            let body = IncomingBody(
+                pull: { [chunk, size] in
+                    size.change { $0 += chunk.count }
+                    return chunk
+                }, abandon: { [isReleased] in isReleased.change { $0 = true } })
+            return HTTPResponse(.ok, headers: [.cacheControl: "max-age=60"], content: .stream(body), to: request)
+        }
+    }
+
     private func request(_ path: String = "a") throws -> HTTPRequest {
         HTTPRequest(.get, try #require(URL(string: "https://api.example.com/\(path)")))
     }
@@ -187,6 +203,23 @@ struct CacheStreamTests {
             if try await bytes(hit) == other { break }
             await Task.yield()
         }
+    }
+
+    @Test(
+        "A background validation stops reading when the body is too large to be stored",
+        arguments: CachePlace.allCases)
+    func endless(place: CachePlace) async throws {
+        let cache = try place.cache(in: folder, capacity: 1 << 20, clock)
+        let headers: HTTPHeaders = [.cacheControl: "max-age=60, stale-while-revalidate=600"]
+        let first = CachingTransport(base: Server(body: body.prefix(100), headers: headers), cache: cache)
+        _ = try await bytes(first.send(request(), delivering: .streamed))
+        clock.advance(by: .seconds(61))
+        let (size, isReleased) = (Box(0), Box(false))
+        let endless = Endless(chunk: body, size: size, isReleased: isReleased)
+        let stale = try await CachingTransport(base: endless, cache: cache).send(request(), delivering: .streamed)
+        #expect(try await bytes(stale) == body.prefix(100))
+        while !isReleased.value { await Task.yield() }
+        #expect(size.value == body.count)
     }
 
     @Test("A download into a file is neither stored in the cache nor taken from it")

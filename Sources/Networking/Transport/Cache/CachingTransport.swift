@@ -98,7 +98,8 @@ struct CachingTransport: Transport {
         // The request belongs to no call, but it needs the permit of the call that caused it.
         let context = asked.request.parts.transfer?.continued(for: asked.request)
         let exchange = cache.begin(context.map { alone.belonging(to: $0) } ?? alone)
-        cache.revalidations.start(key) {
+        let limit = min(asked.request.timeouts.total ?? .seconds(30), .seconds(30))
+        cache.revalidations.start(key, within: limit, on: context?.clock ?? .continuous) {
             let result = await revalidation(of: stored, exchange)
             // A stale response says nothing about the server. The policies know the request of the call.
             let outcome = (try? result.get())?.replaced ?? result
@@ -111,8 +112,14 @@ struct CachingTransport: Transport {
     ) async -> Result<HTTPResponse, any Error> {
         do {
             let response = try await fetch(exchange, stored)
-            // The body is stored while it is read.
-            if case .stream(let body) = response.content { for try await _ in body {} }
+            // The body is stored while it is read. Nobody needs a body that is too large to be stored.
+            if case .stream(let body) = response.content {
+                var size = 0
+                for try await chunk in body {
+                    size += chunk.count
+                    guard size <= exchange.store.largestResponse else { break }
+                }
+            }
             return .success(response.withoutStream)
         } catch {
             return .failure(error)
@@ -174,11 +181,16 @@ final class CacheRevalidations: ResetParticipant {
         state.withLock { $0.claimed.insert(key).inserted }
     }
 
-    /// Starts a validation whose key has been claimed.
-    func start(_ key: String, _ validate: @escaping @Sendable () async -> Void) {
+    /// Starts a validation whose key has been claimed. It is cancelled when the time limit passes: it may hold a permit,
+    /// and no call waits for it whose deadline could end it.
+    func start(
+        _ key: String, within limit: Duration, on clock: NetworkClock, _ validate: @escaping @Sendable () async -> Void
+    ) {
         state.withLock { running in
             running.tasks[key] = Task.detached { [state] in
+                let timer = clock.schedule(at: clock.now() + limit) { state.withLock { $0.tasks[key] }?.cancel() }
                 await CacheRevalidations.$current.withValue(key) { await validate() }
+                timer.cancel()
                 state.withLock { state in
                     state.tasks[key] = nil
                     state.claimed.remove(key)

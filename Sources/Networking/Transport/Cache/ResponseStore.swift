@@ -7,6 +7,8 @@ import Foundation
 protocol ResponseStore: Sendable {
     /// The number of stored responses.
     var count: Int { get }
+    /// The maximum number of bytes of a response that is stored: an eighth of the capacity.
+    var largestResponse: Int { get }
     /// Returns the stored response that is most suitable for a request, whether it is fresh or stale.
     func response(at key: String, to request: HTTPRequest) -> CachedResponse?
     /// Begins to copy the body of a response while it is received. Returns nil if the response cannot be stored.
@@ -52,8 +54,10 @@ final class CacheMemory: ResponseStore {
     }
 
     func copy(of response: CachedResponse, at key: String) -> CacheCopy? {
-        CacheCopy(.data(Data()), limit: capacity / 8)
+        CacheCopy(.data(Data()), limit: largestResponse)
     }
+
+    var largestResponse: Int { capacity / 8 }
 
     func keep(_ response: CachedResponse?, of exchange: CacheExchange, copied: CacheCopy.Bytes?) {
         var response = response
@@ -71,6 +75,8 @@ extension CacheDirectory: ResponseStore {
     func copy(of response: CachedResponse, at key: String) -> CacheCopy? {
         writer(response, at: key).map { CacheCopy(.file($0)) }
     }
+
+    var largestResponse: Int { capacity / 8 }
 
     func keep(_ response: CachedResponse?, of exchange: CacheExchange, copied: CacheCopy.Bytes?) {
         // The directory uses the times of removals to detect which responses other processes have removed. The removals
