@@ -181,8 +181,8 @@ final class CacheRevalidations: ResetParticipant {
         state.withLock { $0.claimed.insert(key).inserted }
     }
 
-    /// Starts a validation whose key has been claimed. It is cancelled when the time limit passes: it may hold a permit,
-    /// and no call waits for it whose deadline could end it.
+    /// Starts a validation whose key has been claimed. It is cancelled when the time limit passes: it may hold a
+    /// permit, and no call waits for it whose deadline could end it.
     func start(
         _ key: String, within limit: Duration, on clock: NetworkClock, _ validate: @escaping @Sendable () async -> Void
     ) {
