@@ -57,17 +57,31 @@ struct HostileCookieTests {
         #expect(suffixes.site(of: "127.0.0.1") == "127.0.0.1" && suffixes.site(of: "a.b") == "a.b")
     }
 
+    private func cookie(_ name: String) -> Cookie {
+        Cookie(
+            name: name, value: "1", domain: "x.example", isHostOnly: true, path: "/", isSecure: false,
+            isHTTPOnly: false, expires: nil)
+    }
+
     @Test("Cookies of other code are ordered by the bytes of their names, because text needs n² steps for n marks")
     func orderOfNames() {
-        func cookie(_ name: String) -> Cookie {
-            Cookie(
-                name: name, value: "1", domain: "x.example", isHostOnly: true, path: "/", isSecure: false,
-                isHTTPOnly: false, expires: nil)
-        }
         var store = CookieStore()
         store.adopt([cookie("\u{E9}"), cookie("e\u{301}"), cookie("b")])
         #expect(store.cookies.map { Array($0.name.utf8) } == ["b", "e\u{301}", "\u{E9}"].map { Array($0.utf8) })
         store.adopt([cookie("a"), cookie("\u{E9}"), cookie("e\u{301}")])
         #expect(store.cookies.map(\.name).last == "a", "known cookies keep their place")
+    }
+
+    @Test("Of cookies that were never used, the oldest is removed first, in whatever order Foundation returns them")
+    func unusedCookies() throws {
+        var store = CookieStore()
+        let cookies = (100..<150).map { cookie("n\($0)") }
+        store.adopt(cookies)
+        store.adopt(cookies.reversed())
+        let url = try #require(URL(string: "http://x.example/"))
+        let location = try #require(CookieLocation(url))
+        let changes = store.keep(
+            [cookie("new")], from: location, at: Date(), suffixes: CookieJar.PublicSuffixList(""))
+        #expect(changes.flatMap(\.removed).map(\.name) == ["n100"])
     }
 }

@@ -76,8 +76,6 @@ extension CacheDirectory: ResponseStore {
         writer(response, at: key).map { CacheCopy(.file($0)) }
     }
 
-    var largestResponse: Int { capacity / 8 }
-
     func keep(_ response: CachedResponse?, of exchange: CacheExchange, copied: CacheCopy.Bytes?) {
         // The directory uses the times of removals to detect which responses other processes have removed. The removals
         // of this process are detected here, without a clock.

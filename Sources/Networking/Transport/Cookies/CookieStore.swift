@@ -114,7 +114,10 @@ struct CookieStore: Sendable {
     /// domain has no other cookies. Otherwise, responses over http could fill the domain and so remove its Secure
     /// cookies.
     private mutating func enforceLimit(of domain: String) -> [Cookie] {
-        func leastRecentlyUsed(_ cookies: [Cookie]) -> Cookie? { cookies.min { $0.lastAccess < $1.lastAccess } }
+        func leastRecentlyUsed(_ cookies: [Cookie]) -> Cookie? {
+            // Cookies that other code has added may never have been used.
+            cookies.min { ($0.lastAccess, $0.creation) < ($1.lastAccess, $1.creation) }
+        }
         guard let cookies = domains[domain], cookies.count > CookieStore.domainLimit,
             let oldest = leastRecentlyUsed(cookies.filter { !$0.isSecure }) ?? leastRecentlyUsed(cookies)
         else { return [] }
@@ -133,7 +136,7 @@ struct CookieStore: Sendable {
         let isFull = own.reduce(0) { $0 + (domains[$1]?.count ?? 0) } > CookieStore.domainLimit
         func rank(_ cookie: Cookie) -> Int { isFull && own.contains(cookie.domain) ? 0 : cookie.isForeign ? 1 : 2 }
         let order = domains.values.joined().map { (rank: rank($0), cookie: $0) }.sorted {
-            ($0.rank, $0.cookie.lastAccess) < ($1.rank, $1.cookie.lastAccess)
+            ($0.rank, $0.cookie.lastAccess, $0.cookie.creation) < ($1.rank, $1.cookie.lastAccess, $1.cookie.creation)
         }
         for (_, cookie) in order.prefix(count - CookieStore.limit) {
             evicted += remove(from: cookie.domain) { $0.hasKey(of: cookie) }

@@ -21,7 +21,7 @@ extension CacheDirectory {
         let mustCount = usage.withLock { usage in
             usage.size += CacheDirectory.blocks(size)
             usage.written += CacheDirectory.blocks(size)
-            let isDue = usage.isUnknown || usage.size > Int64(capacity) || usage.written > largestFile
+            let isDue = usage.isUnknown || usage.size > Int64(capacity) || usage.written > Int64(largestResponse)
             guard isDue, !usage.isCounting else { return false }
             usage.isCounting = true
             return true

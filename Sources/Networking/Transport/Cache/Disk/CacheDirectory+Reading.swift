@@ -67,7 +67,7 @@ extension CacheDirectory {
         var isOpen = true
         defer { if isOpen { close(file) } }
         var status = stat()
-        guard fstat(file, &status) == 0, Int64(status.st_size) <= largestFile else { return .foreign }
+        guard fstat(file, &status) == 0, Int64(status.st_size) <= Int64(largestResponse) else { return .foreign }
         let size = Int64(status.st_size)
         guard let bytes = CacheFile.read(file, 0..<min(size, CacheDirectory.smallSize)),
             let checksum = CacheFileFormat.checksum(bytes)

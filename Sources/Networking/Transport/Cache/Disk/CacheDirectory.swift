@@ -57,12 +57,12 @@ final class CacheDirectory: Sendable {
     }
 
     /// The largest size of a file.
-    var largestFile: Int64 { Int64(capacity / 8) }
+    var largestResponse: Int { capacity / 8 }
 
     /// Begins the file of a response. Returns nil if it cannot be written or is too large.
     func writer(_ response: CachedResponse, at key: String) -> CacheFileWriter? {
         guard let head = CacheFileFormat.head(of: response, key: key) else { return nil }
-        return CacheFileWriter(in: path, head: head, limit: largestFile)
+        return CacheFileWriter(in: path, head: head, limit: Int64(largestResponse))
     }
 
     /// Stores a response, and removes the stored responses that apply to its request. If the response is nil, only
