@@ -70,7 +70,8 @@
                 let path = try await Path(isHTTP2: isHTTP2)
                 try await path.send()
                 path.tunnel.silence()
-                #expect(await path.failure(method, idle: .milliseconds(300)) == .idleTimedOut)
+                let failure = await path.failure(method, idle: .milliseconds(300))
+                #expect(failure == .idleTimedOut)
                 try await path.send(method)
                 #expect(path.tunnel.acceptedConnections == 2)
             }
@@ -113,8 +114,7 @@
                 let (readAndWrite, nothing) = (Int32(3), Int32(4))  // libcurl's values
                 let use = try #require(sockets.join(socket, for: nil, instead: CurlSockets.Use()))
                 sockets.noteExclusive(use, keptFor: nil)
-                sockets.want(readAndWrite, on: socket)
-                sockets.want(nothing, on: socket)
+                for events in [readAndWrite, nothing] { sockets.want(events, on: socket) }
                 sockets.leave(use)
                 sockets.wait(milliseconds: 1_000)
                 sockets.handleReady { _ in Issue.record("libcurl waits for nothing") }
@@ -123,6 +123,21 @@
                 sockets.wait(milliseconds: 2_000)
                 sockets.handleReady { _ in Issue.record("libcurl waits for nothing") }
                 #expect(sockets.entries[Int(socket)].isRetired)
+            }
+
+            @Test("A connection without an event of arrival has been silent since it was opened, not for ever")
+            func unseenArrival() throws {
+                let sockets = try CurlSockets(CurlTransport.Configuration())
+                sockets.now = CurlLoop.time()
+                let socket = sockets.openSocket(family: AF_INET, type: Int32(SOCK_STREAM.rawValue), protocol: 0)
+                defer { _ = sockets.closeSocket(socket) }
+                let use = try #require(sockets.join(socket, for: nil, instead: CurlSockets.Use()))
+                try #require(sockets.find(.init(localPort: 1, remotePort: 2, remoteAddress: ""), opened: use) == socket)
+                for isRetired in [false, true] {
+                    sockets.now += 20_000_000_000
+                    sockets.retireSilent(to: nil)
+                    #expect(sockets.entries[Int(socket)].isRetired == isRetired)
+                }
             }
 
             @Test("A call that is cancelled while its connection is silent gives the connection up")

@@ -152,7 +152,8 @@
             for socket in pool.sockets.values {
                 let entry = entries[Int(socket)]
                 guard entry.origin == origin, !entry.isExclusive, !entry.isRetired else { continue }
-                if now &- entry.lastArrival > pool.silence { retire(socket) }
+                // libcurl may have read what has arrived before there was an event.
+                if now &- max(entry.lastArrival, entry.opened) > pool.silence { retire(socket) }
             }
         }
 
