@@ -100,13 +100,15 @@ extension Data {
     /// The encoding of a JSON text. Its first characters are ASCII, so the zeros of its first bytes tell the encoding,
     /// unless it begins with a byte-order mark.
     fileprivate var encodingOfJSON: String.Encoding {
-        switch prefix(4).map({ $0 == 0 }) {
+        let (first, second) = (first ?? 0, dropFirst().first ?? 0)
+        if first != 0, second != 0, first < 0xFE { return .utf8 }
+        return switch prefix(4).map({ $0 == 0 }) {
         case [true, true, true, false]: .utf32BigEndian
         case [false, true, true, true]: .utf32LittleEndian
         case [true, true, false, false], [false, false, true, true]: .utf32
         case [true, false, true, false]: .utf16BigEndian
         case [false, true, false, true]: .utf16LittleEndian
-        case _ where starts(with: [0xFE, 0xFF]) || starts(with: [0xFF, 0xFE]): .utf16
+        case _ where (first, second) == (0xFE, 0xFF) || (first, second) == (0xFF, 0xFE): .utf16
         default: .utf8
         }
     }
