@@ -34,7 +34,7 @@
             func error(_ systemError: Int32) -> NetworkError {
                 CurlFailure(
                     code: 7, words: "", between: nil, isProxySecure: false, hasHead: false, requiresHTTP2: false,
-                    systemError: systemError, proxyStatus: 0
+                    systemError: systemError, proxyStatus: 0, proxyError: 0
                 ).networkError
             }
             #expect(error(EMFILE).kind == .unknown && error(EMFILE).reason?.contains("no file descriptor") == true)

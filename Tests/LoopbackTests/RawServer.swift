@@ -47,6 +47,10 @@ final class RawServer: Sendable {
             _ = writes(text)
         }
 
+        func write(_ bytes: [UInt8]) {
+            _ = send(socket, bytes, bytes.count, RawServer.sendFlags)
+        }
+
         /// Returns whether the text, or a part of it, was written.
         func writes(_ text: String) -> Bool {
             let bytes = Array(text.utf8)

@@ -20,13 +20,7 @@
             let port = try #require(target.port)
             server = try RawServer { connection in
                 counts.change { $0.accepted += 1 }
-                guard let upstream = Tunnel.connect(to: port) else { return }
-                let isSilent = { @Sendable in connection.number < counts.value.silenced }
-                let back = Thread { Tunnel.pump(from: upstream, to: connection.socket, unless: isSilent) }
-                back.start()
-                Tunnel.pump(from: connection.socket, to: upstream, unless: isSilent)
-                while !back.isFinished { usleep(1_000) }
-                close(upstream)
+                Tunnel.relay(connection.socket, to: port) { connection.number < counts.value.silenced }
             }
             self.counts = counts
             var components = try #require(URLComponents(url: target, resolvingAgainstBaseURL: false))
@@ -39,6 +33,16 @@
 
         /// Loses all further bytes of the connections that exist.
         func silence() { counts.change { $0.silenced = $0.accepted } }
+
+        /// Connects to a port, and relays bytes in both directions until both sides have ended.
+        static func relay(_ socket: Int32, to port: Int, unless isSilent: @escaping @Sendable () -> Bool = { false }) {
+            guard let upstream = connect(to: port) else { return }
+            let back = Thread { pump(from: upstream, to: socket, unless: isSilent) }
+            back.start()
+            pump(from: socket, to: upstream, unless: isSilent)
+            while !back.isFinished { usleep(1_000) }
+            close(upstream)
+        }
 
         private static func pump(from source: Int32, to target: Int32, unless isSilent: () -> Bool) {
             var bytes = [UInt8](repeating: 0, count: 16_384)

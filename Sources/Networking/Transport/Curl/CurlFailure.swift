@@ -18,6 +18,8 @@
         let systemError: Int32
         /// The status of a proxy's response to CONNECT; 0 if there was none.
         let proxyStatus: Int
+        /// libcurl's code for the failure of a SOCKS proxy; 0 if there was none.
+        let proxyError: Int
 
         var networkError: NetworkError {
             let isShown = !words.isEmpty && !words.contains("://") && !words.contains("@")
@@ -35,7 +37,7 @@
             case CCURLE_SSL_CLIENTCERT: return "the server requires a client certificate (tls.clientCertificate)"
             default: break
             }
-            if proxyStatus == 407 { return "\(between ?? "the proxy") refuses the user or the password" }
+            if isRefusedByProxy { return "\(between ?? "the proxy") refuses the user or the password" }
             if let between, isProxySecure, proxyStatus == 0 {
                 // The handshake with the server comes after the proxy's response to CONNECT.
                 if kind == .tlsUntrusted { return "the certificate of \(between) is not trusted" }
@@ -54,8 +56,13 @@
 
         private var kind: NetworkError.Kind {
             // A repetition would send the wrong password again, and some directories lock the account.
-            if proxyStatus == 407, !hasHead { return .invalidRequest }
+            if isRefusedByProxy, !hasHead { return .invalidRequest }
             return proxyStatus >= 300 && !hasHead ? .cannotConnect : kindOfCode
+        }
+
+        /// Whether the proxy refuses the user or the password, or wants one.
+        private var isRefusedByProxy: Bool {
+            proxyStatus == 407 || [CCURLPX_NO_AUTH, CCURLPX_USER_REJECTED].contains(proxyError)
         }
 
         private var kindOfCode: NetworkError.Kind {

@@ -238,7 +238,8 @@
                 isProxySecure: isProxySecure, hasHead: exchange?.transfer.hasHead ?? false,
                 requiresHTTP2: httpVersions == .http2,
                 systemError: Int32(clibcurl_easy_get_long(easy, Int32(CCURLINFO_OS_ERRNO))),
-                proxyStatus: tunnel?.refusal ?? clibcurl_easy_get_long(easy, Int32(CCURLINFO_HTTP_CONNECTCODE))
+                proxyStatus: tunnel?.refusal ?? clibcurl_easy_get_long(easy, Int32(CCURLINFO_HTTP_CONNECTCODE)),
+                proxyError: clibcurl_easy_get_long(easy, Int32(CCURLINFO_PROXY_ERROR))
             ).networkError
         }
     }

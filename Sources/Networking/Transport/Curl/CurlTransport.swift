@@ -202,7 +202,7 @@
             /// No proxy, even if the environment names one.
             case direct
             /// The URL of an http, https, socks4, socks4a, socks5 or socks5h proxy for every host. The URL contains the
-            /// credentials, if the proxy requires them.
+            /// credentials, if the proxy requires them. A socks4a or socks5h proxy resolves the names of hosts.
             case url(URL)
 
             /// Whether the environment names a proxy.
