@@ -5,7 +5,7 @@
 final class SharedTransfer: Sendable {
     typealias Outcome = Result<HTTPResponse, any Error>
 
-    private typealias Waiter = Settlement<HTTPResponse>
+    typealias Waiter = Settlement<HTTPResponse>
 
     private enum Phase: Sendable {
         case running
@@ -40,7 +40,7 @@ final class SharedTransfer: Sendable {
     private let running: RunningTransfers
     private let state: Locked<State>
 
-    private init(_ key: DuplicateKey, in running: RunningTransfers, for beginner: Waiter) {
+    init(_ key: DuplicateKey, in running: RunningTransfers, for beginner: Waiter) {
         self.key = key
         self.running = running
         state = Locked(State(callers: Few(beginner)))
@@ -142,7 +142,7 @@ final class SharedTransfer: Sendable {
     }
 
     /// Detaches one caller. When the last caller detaches and there is no observer, the transfer is cancelled.
-    private func detach(_ waiter: Waiter, leaving permit: (any TransferAdmission)?) {
+    func detach(_ waiter: Waiter, leaving permit: (any TransferAdmission)?) {
         let abandoned: State? = state.withLock { state in
             state.callers.remove { $0.id == waiter.id }
             return state.callers.isEmpty && state.observers.isEmpty ? state.finish(.abandoned) : nil
@@ -171,58 +171,6 @@ final class SharedTransfer: Sendable {
 
     static func superseded(_ reason: String) -> NetworkError {
         NetworkError(.cancelled, reason: reason)
-    }
-
-    /// A caller that waits for a transfer.
-    struct Caller: Sendable {
-        let transfer: SharedTransfer
-        fileprivate let waiter: Settlement<HTTPResponse>
-        private let isBeginner: Bool
-
-        /// Creates a transfer, with the caller that begins it.
-        ///
-        /// - Parameter running: The registry of transfers. The transfer is removed from the registry when no further
-        ///   caller can attach, before any caller gets the result.
-        init(beginning key: DuplicateKey, in running: RunningTransfers) {
-            waiter = Waiter()
-            transfer = SharedTransfer(key, in: running, for: waiter)
-            isBeginner = true
-        }
-
-        fileprivate init(joining transfer: SharedTransfer, _ waiter: Settlement<HTTPResponse>) {
-            self.transfer = transfer
-            self.waiter = waiter
-            isBeginner = false
-        }
-
-        /// Detaches a caller that has not begun to wait.
-        func leave() {
-            transfer.detach(waiter, leaving: nil)
-        }
-
-        /// Waits for the response. The options of the response's request are those of `request`, not those of the
-        /// caller that began the transfer.
-        func response(to request: HTTPRequest) async throws -> HTTPResponse {
-            do { return own(try await waiter.value(), to: request) } catch { throw left(with: error, request) }
-        }
-
-        private func own(_ answer: HTTPResponse, to request: HTTPRequest) -> HTTPResponse {
-            guard !isBeginner else { return answer }
-            var response = answer
-            var own = answer.request.leavingCall()
-            own.options = request.options
-            own.headers = own.headers.withSources(of: request.headers)
-            response.request = own.inCall(of: request).leavingOrigin(of: request)
-            return response
-        }
-
-        /// Not inlined, because large locals would become part of the async function that waits, and every waiting call
-        /// retains the frame of that function.
-        @inline(never)
-        private func left(with error: any Error, _ request: HTTPRequest) -> any Error {
-            transfer.detach(waiter, leaving: request.parts.transfer?.admission)
-            return (error as? NetworkError)?.completed(request: request, response: nil) ?? error
-        }
     }
 }
 
