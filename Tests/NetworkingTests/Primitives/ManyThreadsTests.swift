@@ -31,7 +31,7 @@ struct ManyThreadsTests {
                         if number % 64 == 0 { await Task.yield() }
                         guard validations.claim("\(number % 100)") else { continue }
                         claimed.change { $0 += 1 }
-                        validations.start("\(number % 100)", within: .seconds(30), on: .continuous) {
+                        validations.start("\(number % 100)", until: Deadline(after: .seconds(30), on: .continuous)) {
                             ran.change { $0 += 1 }
                         }
                     }

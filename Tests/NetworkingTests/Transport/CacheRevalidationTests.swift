@@ -151,15 +151,28 @@ struct CacheRevalidationTests {
 }
 
 extension CacheRevalidationTests {
+    /// Records for each attempt why it failed.
+    private struct FailurePolicy: AdmissionPolicy {
+        let failures = Box<[NetworkError.Kind?]>([])
+
+        func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? { AdmissionPermit() }
+        func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async -> AdmissionPermit { AdmissionPermit() }
+        func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
+            let error: (any Error)? = if case .failed(let error) = outcome { error } else { nil }
+            failures.change { $0.append((error as? NetworkError)?.kind) }
+        }
+    }
+
     @Test(
         "A background validation ends after 30 s, or after the call's total time-out, and returns its permit",
         arguments: [(Duration?.none, 30), (.seconds(3), 3), (.seconds(600), 30)])
     func endless(total: Duration?, seconds: Int) async throws {
         let limit = ConcurrencyLimit(2)
+        let policy = FailurePolicy()
         let service = NetworkService(environment: Fixture.environment) {
             $0.cache = cache
             $0.clock = clock.networkClock
-            $0.concurrencyLimit = limit
+            $0.admissionPolicies = [limit, policy]
             $0.transport = stub
         }
         await responses.give("one")
@@ -176,8 +189,9 @@ extension CacheRevalidationTests {
         for _ in 0..<100 { await Task.yield() }
         #expect(ends.value == 0 && limit.activeCount == 1)
         clock.advance(by: .milliseconds(1))
-        while limit.activeCount > 0 { await Task.yield() }
+        while limit.activeCount > 0 || policy.failures.value.count < 2 { await Task.yield() }
         #expect(ends.value == 1)
+        #expect(policy.failures.value == [nil, .deadlineTimedOut], "a circuit breaker counts it")
     }
 
     @Test("If a cancelled validation resets the service, its reset does not wait for the reset that cancelled it")

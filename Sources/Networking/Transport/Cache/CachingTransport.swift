@@ -99,8 +99,10 @@ struct CachingTransport: Transport {
         let context = asked.request.parts.transfer?.continued(for: asked.request)
         let exchange = cache.begin(context.map { alone.belonging(to: $0) } ?? alone)
         let limit = min(asked.request.timeouts.total ?? .seconds(30), .seconds(30))
-        cache.revalidations.start(key, within: limit, on: context?.clock ?? .continuous) {
+        let deadline = Deadline(after: limit, on: context?.clock ?? .continuous)
+        cache.revalidations.start(key, until: deadline) {
             let result = await revalidation(of: stored, exchange)
+                .mapError { deadline.hasPassed ? NetworkError(.deadlineTimedOut) : $0 }
             // A stale response says nothing about the server. The policies know the request of the call.
             let outcome = (try? result.get())?.replaced ?? result
             context?.admission?.end(after: outcome.map { $0.inCall(of: asked.request) })
@@ -184,11 +186,11 @@ final class CacheRevalidations: ResetParticipant {
     /// Starts a validation whose key has been claimed. It is cancelled when the time limit passes: it may hold a
     /// permit, and no call waits for it whose deadline could end it.
     func start(
-        _ key: String, within limit: Duration, on clock: NetworkClock, _ validate: @escaping @Sendable () async -> Void
+        _ key: String, until deadline: Deadline, _ validate: @escaping @Sendable () async -> Void
     ) {
         state.withLock { running in
             running.tasks[key] = Task.detached { [state] in
-                let timer = clock.schedule(at: clock.now() + limit) { state.withLock { $0.tasks[key] }?.cancel() }
+                let timer = deadline.clock.schedule(at: deadline.instant) { state.withLock { $0.tasks[key] }?.cancel() }
                 await CacheRevalidations.$current.withValue(key) { await validate() }
                 timer.cancel()
                 state.withLock { state in

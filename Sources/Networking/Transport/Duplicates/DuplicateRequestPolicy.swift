@@ -58,7 +58,9 @@ public struct DuplicateRequestPolicy: Sendable {
         /// The earlier calls end, and their transfer continues for the new call.
         public static let keepLatest = Choice(action: .share(.latest))
 
-        /// The transfer in progress continues, and `observer` is called with its result. All calls end.
+        /// The transfer in progress continues, and `observer` is called with its result. All calls end. The transfer
+        /// ends after the total time-out of its request (`timeouts.total`), counted from here; if there is none, it has
+        /// no deadline.
         public static func share(
             notifying observer: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
         ) -> Choice {
@@ -66,7 +68,7 @@ public struct DuplicateRequestPolicy: Sendable {
         }
 
         /// The transfer in progress is cancelled, and a new transfer begins. `observer` is called with the result of
-        /// the new transfer. All calls end.
+        /// the new transfer. All calls end. The time of the new transfer is limited as with ``share(notifying:)``.
         public static func replace(
             notifying observer: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
         ) -> Choice {

@@ -21,6 +21,8 @@ final class SharedTransfer: Sendable {
         var callers = Few<Waiter>()
         var observers: [@Sendable (Outcome) -> Void] = []
         var task: Task<Void, Never>?
+        /// Ends the wait of the observers.
+        var timer: ScheduledAction?
         /// The permits that a call has handed over to the transfer.
         var admission: (any TransferAdmission)?
 
@@ -111,8 +113,37 @@ final class SharedTransfer: Sendable {
             state.observers.append(observer)
             return true
         }
-        if isThere { take(permit) }
-        return isThere
+        guard isThere else { return false }
+        take(permit)
+        limitTime()
+        return true
+    }
+
+    /// Limits the time of observers to the total time-out of the request: no call may be left whose deadline ends the
+    /// transfer.
+    private func limitTime() {
+        guard let total = key.request.timeouts.total, total > .zero else { return }
+        let clock = key.request.parts.transfer?.clock ?? .continuous
+        let timer = clock.schedule(at: clock.now() + total) { [weak self] in self?.passTimeLimit(of: total) }
+        let isKept = state.withLock { state in
+            guard state.phase == .running, state.timer == nil else { return false }
+            state.timer = timer
+            return true
+        }
+        if !isKept { timer.cancel() }
+    }
+
+    /// Detaches the observers, and cancels the transfer if no caller waits for it.
+    private func passTimeLimit(of total: Duration) {
+        let (observers, abandoned) = state.withLock { state in
+            let observers = state.observers
+            (state.observers, state.timer) = ([], nil)
+            return (observers, state.callers.isEmpty ? state.finish(.abandoned) : nil)
+        }
+        let reason = "the transfer for an observer did not end within \(total.shortText)"
+        let error = NetworkError(.deadlineTimedOut, reason: reason).completed(request: key.request, response: nil)
+        if let abandoned { settle(abandoned, as: .abandoned, .failure(error)) }
+        for observer in observers { observer(.failure(error.leavingCall())) }
     }
 
     /// Takes over a permit for the rest of the transfer. If the transfer is over or already has a permit, the call
@@ -158,6 +189,7 @@ final class SharedTransfer: Sendable {
     /// - Parameter ended: The state of the transfer before it ended.
     private func settle(_ ended: State, as phase: Phase, _ outcome: Outcome) {
         running.remove(self)
+        ended.timer?.cancel()
         if phase == .abandoned { ended.task?.cancel() }
         ended.admission?.end(after: outcome)
         ended.callers.forEach { $0.settle(outcome) }
