@@ -23,7 +23,6 @@
         }
 
         private static let adapters: [any RequestAdapter] = [
-            HeadersAdapter(.standard, .keepExisting),
             HeadersAdapter([.userAgent(product: "Benchmark", version: "1.0")]),
             HeadersAdapter(["X-Tenant": "acme"]),
         ]

@@ -20,7 +20,7 @@ nonisolated struct App: Sendable {
         let log = log
         reachability = ReachabilityService(host: url.host ?? "", port: UInt16(url.port ?? 443), interval: .seconds(1))
         profiles = AccountService(environment: environment, authorizedBy: session) {
-            $0.requestAdaptingService = RequestAdaptingService([HeadersAdapter(.standard, .keepExisting), AppAdapter()])
+            $0.requestAdaptingService = RequestAdaptingService([AppAdapter()])
             $0.errorHandlingService = ErrorHandlingService([log])
         }
     }

@@ -45,9 +45,8 @@ public struct NetworkConfiguration: Sendable {
     /// none.
     public var admissionPolicies: [any AdmissionPolicy] = []
 
-    /// Adapts each request before it is sent. Default: a ``HeadersAdapter`` that adds the fields of
-    /// ``HTTPHeaders/standard`` that the request does not contain.
-    public var requestAdaptingService = RequestAdaptingService([HeadersAdapter(.standard, .keepExisting)])
+    /// Adapts each request before it is sent. Default: no adapters.
+    public var requestAdaptingService = RequestAdaptingService()
 
     /// The policy for requests that are equal to a request in progress. Default: nil; each request is sent.
     public var duplicates: DuplicateRequestPolicy?

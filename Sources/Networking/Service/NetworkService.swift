@@ -39,12 +39,40 @@ open class NetworkService: NetworkRequesting, @unchecked Sendable {  // because 
 
     /// Creates a service with a chain of request adapters and a chain of error handlers. The other parts have their
     /// defaults.
+    ///
+    /// ```swift
+    /// let profiles = ProfileService(
+    ///     environment: NetworkEnvironment(baseURL: api),
+    ///     requestAdaptingService: RequestAdaptingService([
+    ///         HeadersAdapter(["X-Client": "app"]),
+    ///         TokenRequestAdapter(accessTokenSupervisor: session),
+    ///     ]),
+    ///     errorHandlingService: ErrorHandlingService([
+    ///         UnauthorizedErrorHandler(accessTokenSupervisor: session),
+    ///         GeneralErrorHandler(),
+    ///     ]))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - environment: The server. Without a base URL here, every endpoint needs a base URL of its own.
+    ///   - requestAdaptingService: The adapters, which change each request before it is sent.
+    ///   - errorHandlingService: The handlers, which decide what happens after a failure. Default: none;
+    ///     ``GeneralErrorHandler`` maps the error in any case.
     public init(
-        environment: NetworkEnvironment, requestAdaptingService: RequestAdaptingService,
-        errorHandlingService: ErrorHandlingService
+        environment: NetworkEnvironment = NetworkEnvironment(), requestAdaptingService: RequestAdaptingService,
+        errorHandlingService: ErrorHandlingService = ErrorHandlingService()
     ) {
         var configuration = NetworkConfiguration(environment: environment)
         configuration.requestAdaptingService = requestAdaptingService
+        configuration.errorHandlingService = errorHandlingService
+        client = NetworkClient(configuration: configuration)
+    }
+
+    /// Creates a service with a chain of error handlers, and without adapters. The other parts have their defaults.
+    public init(
+        environment: NetworkEnvironment = NetworkEnvironment(), errorHandlingService: ErrorHandlingService
+    ) {
+        var configuration = NetworkConfiguration(environment: environment)
         configuration.errorHandlingService = errorHandlingService
         client = NetworkClient(configuration: configuration)
     }

@@ -147,7 +147,7 @@ struct AdapterRecipeTests {
 
     @Test("A request is built and not sent")
     func unsent() async throws {
-        let service = service(HeadersAdapter(.standard, .keepExisting))
+        let service = service()
         // snippet.unsent
         let request = try await service.httpRequest(
             for: AccountEndpoint.profile, as: .json(JSONValue.self))

@@ -85,7 +85,7 @@ func makeShop(
         $0.transport = transport
         $0.cookies = jar
         $0.requestAdaptingService = RequestAdaptingService([
-            HeadersAdapter(.standard, .keepExisting), CSRFAdapter(jar: jar),
+            CSRFAdapter(jar: jar)
         ])
     }
 }

@@ -67,7 +67,7 @@ private enum AlamofireGuide {
         ) {
             $0.retry = .standard  // RetryPolicy
             $0.requestAdaptingService = RequestAdaptingService([
-                HeadersAdapter(.standard, .keepExisting), HeadersAdapter(["X-A": "1"]),
+                HeadersAdapter(["X-A": "1"])
             ])
             $0.observers = [LogObserver { print($0) }]  // EventMonitor
         }

@@ -104,8 +104,7 @@ private enum PkrllNetworkGuide {
             $0.backoffGate = nil
             $0.admissionPolicies = [ConcurrencyLimit(64), BackoffGate()]
             $0.requestAdaptingService = RequestAdaptingService([
-                HeadersAdapter(.standard, .keepExisting),
-                HeadersAdapter(["X-Time": "1"]),
+                HeadersAdapter(["X-Time": "1"])
             ])
             $0.observers = [LogObserver { print($0) }]
         }

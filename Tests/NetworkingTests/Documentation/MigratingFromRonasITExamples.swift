@@ -152,7 +152,7 @@ private enum RonasITGuide {
             $0.backoffGate = nil
             $0.admissionPolicies = [ConcurrencyLimit(64), session.gate]
             $0.requestAdaptingService = RequestAdaptingService([
-                HeadersAdapter(.standard, .keepExisting), TenantAdapter(tenant: "a"),
+                TenantAdapter(tenant: "a"),
                 session.adapter,
             ])
             $0.errorHandlingService = ErrorHandlingService([

@@ -102,7 +102,7 @@ func makeProfilesOfChains(
     ProfileService(
         environment: environment,
         requestAdaptingService: RequestAdaptingService([
-            HeadersAdapter(.standard, .keepExisting), session.adapter,
+            session.adapter
         ]),
         errorHandlingService: ErrorHandlingService([
             session.handler, GeneralErrorHandler(),

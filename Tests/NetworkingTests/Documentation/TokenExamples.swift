@@ -12,7 +12,6 @@ func makeAccounts(
     NetworkService(
         environment: NetworkEnvironment(baseURL: api),
         requestAdaptingService: RequestAdaptingService([
-            HeadersAdapter(.standard, .keepExisting),
             HeadersAdapter(["X-Client": "app"]),
             TokenRequestAdapter(accessTokenSupervisor: session),
         ]),

@@ -36,6 +36,31 @@ struct RequestAdaptingTests {
                 == true)
     }
 
+    @Test("An own list of adapters keeps the standard fields, which an adapter or an environment without them removes")
+    func defaults() async throws {
+        let stub = StubTransport()
+        func send(
+            _ adapter: any RequestAdapter = HeadersAdapter(["X-A": "1"]), _ environment: NetworkEnvironment? = nil,
+            _ endpoint: AdHocEndpoint = .get("items")
+        ) async throws -> HTTPHeaders {
+            let service = NetworkService(environment: environment ?? Fixture.environment) {
+                $0.transport = stub
+                $0.requestAdaptingService = RequestAdaptingService([adapter])
+            }
+            try await service.request(endpoint)
+            return try #require(stub.requests.last).headers
+        }
+        let standard = try await send()
+        #expect(standard[.userAgent] == HTTPHeaders.standard[.userAgent] && standard["X-A"] == "1")
+        let removed = try await send(ClosureAdapter { request, _ in request.headers[.userAgent] = nil })
+        #expect(removed[.userAgent] == nil && removed[.acceptLanguage] != nil)
+        let own = NetworkEnvironment(baseURL: Fixture.environment.baseURL, defaultHeaders: ["X-B": "2"])
+        #expect(try await send(HeadersAdapter([:]), own)[.userAgent] == nil)
+        #expect(try await send(HeadersAdapter([:]), own, .get("items").header("X-B", "3"))["X-B"] == "3")
+        let other = try await send(HeadersAdapter([:]), own, .url("https://other.example/items"))
+        #expect(other["X-B"] == "2", "other servers get the fields, too")
+    }
+
     @Test("The standard headers are valid")
     func standard() async throws {
         let request = HTTPRequest(.get, try #require(URL(string: "https://a.example")), headers: .standard)

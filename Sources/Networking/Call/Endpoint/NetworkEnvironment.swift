@@ -2,7 +2,8 @@ public import Foundation
 
 /// A server, with the path prefix, header fields and query of every request to it.
 ///
-/// Header fields of an endpoint override those of the environment, and adapters override both. No query is overridden:
+/// Header fields of an endpoint override those of the environment, and adapters override both. The fields of
+/// ``defaultHeaders`` are added last, if the request has none of the same name. No query is overridden:
 /// the items of the base URL come first, then those of the environment, then those of the endpoint.
 public struct NetworkEnvironment: Sendable {
     /// The server, with or without a path; nil if every endpoint has a base URL of its own.
@@ -17,6 +18,9 @@ public struct NetworkEnvironment: Sendable {
     public let headers: HTTPHeaders
     /// The query items of every request, before those of the endpoint. Default: none.
     public let query: URLQuery
+    /// The header fields of every request, also to other servers, that has no field of the same name before it is
+    /// adapted. Default: ``HTTPHeaders/standard``, which are `User-Agent` and `Accept-Language`.
+    public let defaultHeaders: HTTPHeaders
 
     /// The parts of the base URL, or the error with which each call that uses the base URL ends.
     let address: Result<ServerAddress, any Error>?
@@ -24,13 +28,17 @@ public struct NetworkEnvironment: Sendable {
     let prefix: Result<String, any Error>
 
     /// Creates an environment.
-    public init(baseURL: URL? = nil, pathPrefix: EndpointPath = "", headers: HTTPHeaders = [], query: URLQuery = [:]) {
+    public init(
+        baseURL: URL? = nil, pathPrefix: EndpointPath = "", headers: HTTPHeaders = [], query: URLQuery = [:],
+        defaultHeaders: HTTPHeaders = .standard
+    ) {
         self.baseURL = baseURL
         self.address = baseURL.map { url in Result { try ServerAddress(url) } }
         self.pathPrefix = pathPrefix
         self.prefix = Result { try pathPrefix.trimmed() }
         self.headers = headers.from(.environment)
         self.query = query
+        self.defaultHeaders = defaultHeaders
     }
 
     // "/" is a valid relative reference (RFC 3986 section 4.2), so the URL cannot be nil.

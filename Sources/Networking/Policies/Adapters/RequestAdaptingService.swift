@@ -110,10 +110,7 @@ protocol FieldAdapter: SynchronousRequestAdapter {}
 /// An adapter that sets header fields on every request.
 ///
 /// ```swift
-/// $0.requestAdaptingService = RequestAdaptingService([
-///     HeadersAdapter(.standard, .keepExisting),           // the default of a service
-///     HeadersAdapter(["X-Client": "ios"]),
-/// ])
+/// $0.requestAdaptingService = RequestAdaptingService([HeadersAdapter(["X-Client": "ios"])])
 /// ```
 public struct HeadersAdapter: SynchronousRequestAdapter, FieldAdapter {
     private let headers: HTTPHeaders
