@@ -38,10 +38,18 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     }
 
     private let state: Locked<State>
+    /// Called after the first observation has begun, or the last one has ended, outside every lock.
+    private let whenUsed: (@Sendable () -> Void)?
 
     /// Creates a broadcaster with an optional initial value. Default: no value.
     public init(_ current: Value? = nil) {
         state = Locked(State(current: current))
+        whenUsed = nil
+    }
+
+    init(whenUsed: @escaping @Sendable () -> Void) {
+        state = Locked(State())
+        self.whenUsed = whenUsed
     }
 
     deinit {
@@ -80,18 +88,29 @@ public final class Broadcaster<Value: Sendable>: Sendable {
         add(Receiver(handler: handler, queue: queue, end: nil), replayingCurrent: replayingCurrent)
     }
 
+    /// Whether there is an observation.
+    var isObserved: Bool { state.withLock { !$0.receivers.isEmpty } }
+
     private func add(_ receiver: Receiver, replayingCurrent: Bool) -> ObservationToken {
-        let id = state.withLock { state in
+        let (id, isFirst) = state.withLock { state in
             let id = state.nextID
             state.nextID += 1
             state.receivers[id] = receiver
             if replayingCurrent, let current = state.current {
                 state.queue.append(Delivery(value: current, receivers: [id]))
             }
-            return id
+            return (id, state.receivers.count == 1)
         }
         deliver()
-        return ObservationToken { [weak self] in _ = self?.state.withLock { $0.receivers.removeValue(forKey: id) } }
+        if isFirst { whenUsed?() }
+        return ObservationToken { [weak self] in self?.remove(id) }
+    }
+
+    private func remove(_ id: UInt64) {
+        let (removed, isUnused) = state.withLock { state in
+            (state.receivers.removeValue(forKey: id), state.receivers.isEmpty)
+        }
+        if removed != nil, isUnused { whenUsed?() }
     }
 
     /// Sets the current value and notifies every observer.

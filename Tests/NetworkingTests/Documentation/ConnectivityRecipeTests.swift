@@ -26,11 +26,9 @@ func watchNetwork(
     _ reachability: ReachabilityService,
     show: @escaping @MainActor @Sendable (_ isOffline: Bool) -> Void
 ) -> ObservationToken {
-    let token = reachability.statuses.observe(replayingCurrent: true) {
+    reachability.statuses.observe(replayingCurrent: true) {
         show(!$0.isReachable)
     }
-    reachability.startMonitoring()
-    return token
 }
 // snippet.end
 

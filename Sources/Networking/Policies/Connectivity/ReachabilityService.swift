@@ -1,22 +1,22 @@
 /// A service that runs a probe at an interval to find out whether the network can be reached, and publishes each
 /// change.
 ///
-/// Reachability is only a hint: no request waits for it. Monitoring runs from ``startMonitoring()`` to
-/// ``stopMonitoring()``, or until the service is released.
+/// Reachability is only a hint: no request waits for it. The service runs checks only while somebody observes its
+/// ``statuses`` or waits for the network, and between ``startMonitoring()`` and ``stopMonitoring()``.
 ///
 /// ```swift
 /// let reachability = ReachabilityService(host: "api.example.com")
 /// let token = reachability.statuses.observe(replayingCurrent: true) { [weak self] status in
 ///     self?.banner.isHidden = status.isReachable
 /// }
-/// reachability.startMonitoring()
 /// ```
 public final class ReachabilityService: Sendable {
     /// The broadcaster of the status. It publishes each change, but never ``ReachabilityStatus/unknown``.
-    public let statuses = Broadcaster<ReachabilityStatus>()
+    public let statuses: Broadcaster<ReachabilityStatus>
 
     private struct State: Sendable {
-        var isMonitoring = false
+        /// Whether the app has started or stopped monitoring; nil while it has done neither.
+        var isMonitoring: Bool?
         /// The number of callers that wait for the network. The service runs checks for them, too.
         var waiting = 0
         var poller: ReachabilityPoller?
@@ -26,7 +26,7 @@ public final class ReachabilityService: Sendable {
     private let interval: Duration
     private let intervalWhileDown: Duration
     private let clock: NetworkClock
-    private let state = Locked(State())
+    private let state: Locked<State>
 
     /// Creates a service.
     ///
@@ -42,10 +42,14 @@ public final class ReachabilityService: Sendable {
         probe: any ReachabilityProbe, interval: Duration = .seconds(5), intervalWhileDown: Duration = .seconds(1),
         timeout: Duration = .seconds(30), clock: NetworkClock = .continuous
     ) {
+        let me = Weak<ReachabilityService>()
+        statuses = Broadcaster(whenUsed: { me.object?.change { _ in } })
+        state = Locked(State())
         checker = ReachabilityChecker(probe, statuses, limit: max(timeout, .milliseconds(1)), clock: clock)
         self.interval = max(interval, .milliseconds(1))
         self.intervalWhileDown = max(min(intervalWhileDown, interval), .milliseconds(1))
         self.clock = clock
+        me.object = self
         probe.onChange { [weak self] in self?.state.withLock { $0.poller }?.checkNow() }
     }
 
@@ -89,12 +93,12 @@ public final class ReachabilityService: Sendable {
     /// would wait for the probe, and the probe waits for the call.
     static var isProbing: Bool { ReachabilityChecker.isLooking }
 
-    /// Starts monitoring: checks at once, then at the interval. A second start has no effect.
+    /// Starts monitoring: checks at once, then at the interval, even if nobody observes. A second start has no effect.
     public func startMonitoring() {
         change { $0.isMonitoring = true }
     }
 
-    /// Stops monitoring. The status of the last check remains.
+    /// Stops monitoring until the next start, even if somebody observes. The status of the last check remains.
     public func stopMonitoring() {
         change { $0.isMonitoring = false }
     }
@@ -129,11 +133,11 @@ public final class ReachabilityService: Sendable {
         return try await isReachable.value(within: limit, on: clock) { _ in .success(false) }
     }
 
-    /// Changes the state. The service runs checks while it monitors or while a caller waits.
+    /// Changes the state. The service runs checks while it monitors, is observed, or a caller waits.
     private func change(_ change: (inout State) -> Void) {
         let ended = state.withLock { state -> ReachabilityPoller? in
             change(&state)
-            let isWanted = state.isMonitoring || state.waiting > 0
+            let isWanted = state.isMonitoring ?? statuses.isObserved || state.waiting > 0
             if isWanted, state.poller == nil {
                 state.poller = ReachabilityPoller(
                     checker, interval: interval, whileDown: intervalWhileDown, clock: clock)
