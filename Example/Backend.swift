@@ -42,6 +42,7 @@ final class Backend: @unchecked Sendable {  // because of the lock around every 
             lock.withLock { names[id] = change["name"] }
             return LoopbackResponse(.noContent)
         }
+        authorized(.get, "/export") { _ in LoopbackResponse(.paymentRequired) }
         authorized(.get, "/flaky") { [self] _ in
             let fails = lock.withLock {
                 isFlaky.toggle()

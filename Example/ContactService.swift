@@ -7,12 +7,14 @@ struct Contact: Codable, Sendable {
 
 enum ContactError: Error {
     case unknownContact
+    case subscriptionRequired
 }
 
 /// The endpoints for contacts.
 enum ContactEndpoint {
     case fetch(id: Int)
     case rename(id: Int, to: String)
+    case export
     case flaky
     case slow
 }
@@ -21,6 +23,7 @@ extension ContactEndpoint: Endpoint {
     var path: EndpointPath {
         switch self {
         case .fetch(let id), .rename(let id, _): "contacts/\(id)"
+        case .export: "export"
         case .flaky: "flaky"
         case .slow: "slow"
         }
@@ -29,14 +32,14 @@ extension ContactEndpoint: Endpoint {
     var method: HTTPMethod {
         switch self {
         case .rename: .patch
-        case .fetch, .flaky, .slow: .get
+        case .fetch, .export, .flaky, .slow: .get
         }
     }
 
     var body: HTTPBody {
         switch self {
         case .rename(_, let name): .json(["name": name])
-        case .fetch, .flaky, .slow: .empty
+        case .fetch, .export, .flaky, .slow: .empty
         }
     }
 
@@ -45,7 +48,7 @@ extension ContactEndpoint: Endpoint {
     var settings: RequestSettings {
         switch self {
         case .slow: RequestSettings { $0.timeouts.total = .milliseconds(150) }
-        case .fetch, .rename, .flaky: RequestSettings()
+        case .fetch, .rename, .export, .flaky: RequestSettings()
         }
     }
 
@@ -58,6 +61,8 @@ final class ContactService: NetworkService, @unchecked Sendable {
     func contact(_ id: Int) async throws -> Contact { try await request(ContactEndpoint.fetch(id: id)) }
 
     func rename(_ id: Int, to name: String) async throws { try await request(ContactEndpoint.rename(id: id, to: name)) }
+
+    func export() async throws -> String { try await request(ContactEndpoint.export) }
 
     func flaky() async throws -> String { try await request(ContactEndpoint.flaky) }
 

@@ -11,6 +11,7 @@ struct Tour {
     private let contacts: ContactService
     /// The recorder of the traffic, for the last step of the tour.
     private let recorder = HARRecorder(limit: 5_000)
+    private let recording: ObservationToken
 
     /// Runs the tour.
     ///
@@ -21,6 +22,8 @@ struct Tour {
         print("a server listens on \(tour.backend.server.url); the engine is \(PlatformTransport.shared)")
         try await tour.logIn()
         try await tour.fetch()
+        try await tour.chains()
+        await tour.ownHandler()
         await tour.ownError()
         try await tour.refusedConnection()
         try await tour.retry()
@@ -36,9 +39,9 @@ struct Tour {
         return tour.ledger.close(
             refreshes: tour.backend.counts.refreshed,
             expecting: (
-                calls: 1_010 + Traffic.expected.calls + Transfers.expected.calls + Watching.expected.calls,
-                refreshes: 2,
-                failures: 5 + Traffic.expected.failures + Transfers.expected.failures
+                calls: 1_012 + Traffic.expected.calls + Transfers.expected.calls + Watching.expected.calls,
+                refreshes: 3,
+                failures: 6 + Traffic.expected.failures + Transfers.expected.failures
             ))
     }
 
@@ -49,11 +52,9 @@ struct Tour {
         let session = AccessTokenSupervisor(token: nil) { old in try await account.refresh(old) }
         self.account = account
         self.session = session
-        let recorder = recorder
-        contacts = ContactService(environment: environment, authorizedBy: session) {
-            $0.retry = RetryPolicy(retries: 2, backoff: .constant(.milliseconds(10)))
-            $0.observers = [recorder]
-        }
+        let retry = RetryPolicy(retries: 2, backoff: .constant(.milliseconds(10)))
+        contacts = ContactService(environment, session: session, retry: retry)
+        recording = contacts.observers.register(recorder)
     }
 
     private func logIn() async throws {
@@ -65,6 +66,26 @@ struct Tour {
         try await ledger.call { try await contacts.rename(7, to: "Grace") }
         let contact = try await ledger.call { try await contacts.contact(7) }
         ledger.step("renamed and fetched contact 7: \(contact.name)", isRight: contact.name == "Grace")
+    }
+
+    /// One call that passes both chains: its token is refused, refreshed, and the call is repeated.
+    private func chains() async throws {
+        backend.expireToken()
+        let response = try await ledger.call {
+            try await contacts.response(ContactEndpoint.fetch(id: 7), as: .json(Contact.self))
+        }
+        let attempts = response.report.attempts
+        ledger.step(
+            "a call passed the adapters and the handlers twice:\n\(response.report.chains)",
+            isRight: attempts.count == 2 && attempts[0].response?.status == .unauthorized
+                && attempts.allSatisfy { $0.request?.headers["X-App-Version"] == "3.1" })
+    }
+
+    private func ownHandler() async {
+        let error = await ledger.failure("a subscription is required") { try await contacts.export() }
+        ledger.step(
+            "the app's handler ended a call: \(text(error))",
+            isRight: error as? ContactError == .subscriptionRequired)
     }
 
     private func ownError() async {
@@ -132,23 +153,28 @@ struct Tour {
     private func reachability() async throws {
         let reachability = ReachabilityService(
             host: "127.0.0.1", port: backend.server.port, interval: .milliseconds(20))
-        var statuses = reachability.statuses.values(replayingCurrent: true).makeAsyncIterator()
-        reachability.startMonitoring()
+        let (changes, change) = AsyncStream.makeStream(of: ReachabilityStatus.self)
+        // The service checks while it is observed, and calls the closure on the main actor.
+        let token = reachability.statuses.observe(replayingCurrent: true) { status in
+            print("    connectivity callback: \(status.isReachable ? "online" : "offline")")
+            change.yield(status)
+        }
+        var statuses = changes.makeAsyncIterator()
         let there = await statuses.next()
         backend.server.stop()
         let away = await statuses.next()
         try backend.server.restart()
         let back = await statuses.next()
-        reachability.stopMonitoring()
+        token.cancel()
         ledger.step(
-            "an observer saw that the server was up, then down, then up again",
+            "a callback told that the server was up, then down, then up again",
             isRight: there?.isReachable == true && away == .notReachable && back?.isReachable == true)
     }
 
     private func logOut() async {
         backend.expireToken(refreshPause: .milliseconds(300))
         let call = contacts.task(ContactEndpoint.fetch(id: 9), as: .json(Contact.self))
-        while backend.counts.refreshed < 2 { try? await Task.sleep(for: .milliseconds(1)) }
+        while backend.counts.refreshed < 3 { try? await Task.sleep(for: .milliseconds(1)) }
         session.accessToken = nil
         let error = await ledger.failure("logged out meanwhile") { try await call.value }
         ledger.step(

@@ -12,7 +12,6 @@ struct Track: Codable, Sendable {
 
 enum TrackEndpoint {
     case track(id: Int)
-    case search(text: String)
     case rename(id: Int, to: String)
 }
 
@@ -20,15 +19,10 @@ extension TrackEndpoint: Endpoint {
     var path: EndpointPath {
         switch self {
         case .track(let id), .rename(let id, _): "tracks/\(id)"
-        case .search: "tracks"
         }
     }
 
     var method: HTTPMethod { if case .rename = self { .patch } else { .get } }
-
-    var query: URLQuery {
-        if case .search(let text) = self { ["q": text] } else { [:] }
-    }
 
     var body: HTTPBody {
         guard case .rename(_, let title) = self else { return .empty }
@@ -49,17 +43,66 @@ struct TrackGrant: Decodable {
     let refreshToken: String
 }
 
-func makeTracks(_ api: URL, stored: AccessToken?) -> TrackService {
-    let environment = NetworkEnvironment(baseURL: api)
-    let auth = NetworkService(environment: environment)
-    let session = AccessTokenSupervisor(token: stored) { old in
+func makeSession(
+    _ api: NetworkEnvironment, stored: AccessToken?
+) -> AccessTokenSupervisor {
+    let auth = NetworkService(environment: api)
+    return AccessTokenSupervisor(token: stored) { old in
         guard let text = old?.refreshToken else { throw AccessToken.Rejected() }
         let call = AdHocEndpoint(.post, "token").body(.json(["refresh": text]))
         let grant: TrackGrant = try await auth.request(call)
         return AccessToken(grant.token, refreshToken: grant.refreshToken)
     }
-    return TrackService(environment: environment, authorizedBy: session) {
+}
+
+struct VersionAdapter: RequestAdapter {
+    func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) {
+        request.headers["X-App-Version"] = "3.1"
+    }
+}
+
+enum TrackError: Error { case subscriptionRequired }
+
+struct SubscriptionHandler: ErrorHandler {
+    func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
+        failure.status == .paymentRequired
+            ? .fail(TrackError.subscriptionRequired) : .next(failure.error)
+    }
+}
+
+func makeTracks(
+    _ api: NetworkEnvironment, _ session: AccessTokenSupervisor
+) -> TrackService {
+    TrackService(
+        environment: api,
+        requestAdaptingService: RequestAdaptingService([
+            VersionAdapter(),
+            TokenRequestAdapter(accessTokenSupervisor: session),
+        ]),
+        errorHandlingService: ErrorHandlingService([
+            UnauthorizedErrorHandler(accessTokenSupervisor: session),
+            SubscriptionHandler(),
+            GeneralErrorHandler(),
+        ]))
+}
+
+func makeTracksInShort(
+    _ api: NetworkEnvironment, _ session: AccessTokenSupervisor
+) -> TrackService {
+    TrackService(environment: api, authorizedBy: session) {
         $0.retry = .standard  // two retries, if repeating is safe
+    }
+}
+
+@MainActor
+final class Banner {
+    var isHidden = true
+    private var observation: ObservationToken?
+
+    func observe(_ reachability: ReachabilityService) {
+        observation = reachability.statuses.observe { [weak self] status in
+            self?.isHidden = status.isReachable
+        }
     }
 }
 
