@@ -12,6 +12,7 @@
 
         private let coding: ContentCoding
         private let limits: CurlTransport.Configuration.Limits
+        private let pace: CurlPace
         private var outputTotal = 0
         /// The number of compressed streams that have ended.
         private var streams = 0
@@ -28,10 +29,10 @@
         private var isOver = false
 
         private init(
-            _ coding: ContentCoding, _ limits: CurlTransport.Configuration.Limits, before next: ContentDecoder?,
-            sink: @escaping Sink
+            _ coding: ContentCoding, _ limits: CurlTransport.Configuration.Limits, _ pace: CurlPace,
+            before next: ContentDecoder?, sink: @escaping Sink
         ) {
-            (self.coding, self.limits, self.next, self.sink) = (coding, limits, next, sink)
+            (self.coding, self.limits, self.pace, self.next, self.sink) = (coding, limits, pace, next, sink)
         }
 
         /// Creates the decoders for the content codings of a response. They run one after another.
@@ -40,12 +41,14 @@
         ///   - headers: The response's header fields.
         ///   - limits: The limits of the decoded bytes. Each decoder checks them, because two codings can expand a small
         ///     body to a very large one.
+        ///   - pace: The time that decoding may take.
         ///   - sink: A closure that receives the decoded bytes.
         /// - Returns: The decoder that receives the bytes of the connection. Nil if the body has no content coding, or
         ///   if the engine does not know one of its codings. The caller then passes the bytes on unchanged.
         /// - Throws: ``NetworkError`` if the body has more than 2 content codings.
         static func first(
-            for headers: HTTPHeaders, _ limits: CurlTransport.Configuration.Limits, into sink: @escaping Sink
+            for headers: HTTPHeaders, _ limits: CurlTransport.Configuration.Limits, _ pace: CurlPace,
+            into sink: @escaping Sink
         ) throws(NetworkError) -> ContentDecoder? {
             let tokens = headers.contentCodings
             let codings = tokens.compactMap { ContentCoding(token: $0) }.filter { ContentCoding.available.contains($0) }
@@ -56,7 +59,7 @@
             }
             // The last coding was applied last, so it is decoded first.
             var first: ContentDecoder?
-            for coding in codings { first = ContentDecoder(coding, limits, before: first, sink: sink) }
+            for coding in codings { first = ContentDecoder(coding, limits, pace, before: first, sink: sink) }
             return first
         }
 
@@ -68,22 +71,28 @@
         /// Whether decoded bytes wait for the next stage.
         var isHeldBack: Bool { !pending.isEmpty || next?.isHeldBack == true }
 
-        /// Decodes until all input is used, or until the next stage takes no more bytes.
+        /// Decodes until all input is used, until the next stage takes no more bytes, or until the time is over.
         ///
         /// - Parameter received: The number of bytes that the connection has delivered of the body.
         /// - Returns: The number of input bytes used.
         /// - Throws: ``NetworkError`` if the data is not valid or decodes to too many bytes, and the errors of the next
         ///   stage.
         func decode(_ input: UnsafeRawBufferPointer, received: Int) throws(NetworkError) -> Int {
+            // Without this rule, a body that decodes to almost nothing would be endless.
+            guard received <= 8 << 20 || received / 8 <= outputTotal else {
+                throw failure("it is more than 8 times as large as its content")
+            }
             guard try passOn(received) else { return 0 }
             var used = 0
             if !input.isEmpty { hasInput = true }
             var mayHaveOutput = true
             while !isOver, used < input.count || mayHaveOutput {
-                let rest = UnsafeRawBufferPointer(rebasing: input[used...])
+                if used > 0, used < input.count, pace.isOver { return used }
+                let rest = UnsafeRawBufferPointer(rebasing: input[used..<min(used + 16_384, input.count)])
                 guard decoding != nil || !rest.isEmpty else { break }
                 used += try step(rest, received)
                 mayHaveOutput = pending.count == output.count
+                if !pending.isEmpty, pace.isOver { return used }
                 guard try passOn(received) else { return used }
             }
             return isOver ? input.count : used

@@ -49,7 +49,7 @@
                     onRoom: { me.object?.askToResume(CurlExchange.receiving) }, onAbandon: { me.object?.cancel() })
             }
             body = OutgoingBody(of: request)
-            response = CurlResponse(to: transfer, configuration)
+            response = CurlResponse(to: transfer, configuration, loop.pace)
             activity = CurlActivity(request.timeouts)
             reader?.object = self
             try openBody()
@@ -225,7 +225,8 @@
             activity.note(at: loop.now)
             loop.records = 0
             do throws(NetworkError) {
-                if try response.receive(body: bytes) { return bytes.count }
+                if loop.pace.mayTake(), try response.receive(body: bytes) { return bytes.count }
+                if loop.pace.isOver { askToResume(CurlExchange.receiving) }
                 pauses |= CurlExchange.receiving
                 handle?.notePause()
                 return CCURL_WRITEFUNC_PAUSE

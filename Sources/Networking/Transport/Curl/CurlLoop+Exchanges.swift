@@ -3,7 +3,8 @@
 
     /// The exchanges of the loop, on its thread: how they begin and end.
     extension CurlLoop {
-        func follow(_ command: Command) {
+        func follow(_ command: Command, oneOf count: Int) {
+            pace.begin(oneOf: count)
             switch command {
             case .start(let exchange):
                 begin(exchange)

@@ -29,6 +29,7 @@
         /// The configured addresses of hosts in libcurl's form. Handles refer to this list.
         private let addresses: CurlHeaderLines
         let sockets: CurlSockets
+        let pace: CurlPace
         let multi: UnsafeMutableRawPointer
         /// The streams that servers refused, for versions of libcurl that do not repeat the requests of these streams.
         @exclusivity(unchecked) var streamLog = CurlStreamLog()
@@ -63,6 +64,7 @@
             share = try CurlShare()
             addresses = CurlHeaderLines(configuration.resolveLines)
             sockets = try CurlSockets(configuration)
+            pace = CurlPace(configuration.limits.turn)
             guard let multi = clibcurl_multi_init() else {
                 throw NetworkError(.unknown, reason: "the engine cannot be started")
             }
@@ -138,9 +140,12 @@
                 // Events on sockets are handled before new requests start, so that no request uses an idle connection
                 // that has received unexpected data.
                 records = 0
-                sockets.handleReady { [multi] in clibcurl_multi_socket_action(multi, $0.socket, $0.events) }
+                sockets.handleReady { [multi, pace] event, count in
+                    pace.begin(oneOf: count)
+                    clibcurl_multi_socket_action(multi, event.socket, event.events)
+                }
                 sockets.closeExpired()
-                for command in commands { follow(command) }
+                for command in commands { follow(command, oneOf: commands.count) }
                 commands.removeAll(keepingCapacity: true)  // releases the exchanges before the loop waits
                 guard !isClosed else { break }
                 runTimer()
@@ -159,6 +164,7 @@
         private func runTimer() {
             guard let due = timer, due <= now else { return }
             timer = nil
+            pace.begin()
             clibcurl_multi_socket_action(multi, Int32(CCURL_SOCKET_TIMEOUT), 0)
         }
 
@@ -167,6 +173,7 @@
             let connecting = active.filter { $0.exchange?.isConnecting ?? false }
             nextConnectingCheck = connecting.isEmpty ? .max : now &+ CurlLoop.connectingInterval
             guard connecting.contains(where: \.isForgotten) else { return }
+            pace.begin()
             clibcurl_multi_socket_all(multi)
             clibcurl_multi_socket_all(multi)  // see CurlFault.forgottenWaits
         }

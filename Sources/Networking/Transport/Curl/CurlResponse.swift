@@ -8,6 +8,7 @@
     struct CurlResponse: ~Copyable {
         private let transfer: Transfer
         private let limits: CurlTransport.Configuration.Limits
+        private let pace: CurlPace
         private let requiresHTTP2: Bool
         private var headReader: ResponseHeadReader
         /// The first decoder for the response's content codings; nil if the response has no content coding, or one that
@@ -23,8 +24,9 @@
         /// Whether any byte has arrived.
         private(set) var hasBegun = false
 
-        init(to transfer: Transfer, _ configuration: CurlTransport.Configuration) {
+        init(to transfer: Transfer, _ configuration: CurlTransport.Configuration, _ pace: CurlPace) {
             self.transfer = transfer
+            self.pace = pace
             limits = configuration.limits
             requiresHTTP2 = configuration.httpVersions == .http2
             headReader = ResponseHeadReader(limit: limits.headBytes)
@@ -58,7 +60,7 @@
             let length = try head.bodyLength(for: transfer.request.method)
             if head.mayHaveBody(for: transfer.request.method) { try head.requireChunked() }
             if head.headers.contains(.contentEncoding) {
-                decoding = try ContentDecoder.first(for: head.headers, limits) {
+                decoding = try ContentDecoder.first(for: head.headers, limits, pace) {
                     [transfer] bytes throws(NetworkError) in
                     try transfer.take(bytes)
                 }
@@ -76,7 +78,7 @@
             let skipped = min(decodedBefore, body.count)
             decodedBefore += try decoding.decode(
                 UnsafeRawBufferPointer(rebasing: body[skipped...]), received: bytesTaken + body.count)
-            guard !decoding.isHeldBack else { return false }
+            guard decodedBefore == body.count, !decoding.isHeldBack else { return false }
             decodedBefore -= body.count
             bytesTaken += body.count
             if let encodedLength { transfer.noteEncoded(bytesTaken, of: encodedLength) }

@@ -89,13 +89,14 @@
         /// Whether the last wait returned no events.
         var isQuiet: Bool { readyCount == 0 }
 
-        /// Passes the events of the last wait to a closure, and ends idle HTTP/1.1 connections that have an event.
-        func handleReady(_ handle: (clibcurl_event) -> Void) {
+        /// Passes the events of the last wait, and their number, to a closure. Ends idle HTTP/1.1 connections that have
+        /// an event.
+        func handleReady(_ handle: (clibcurl_event, Int) -> Void) {
             for event in ready[..<readyCount] where event.socket != alarm {
                 let entry = entries[Int(event.socket)]
                 if entry.wanted != 0 {
                     if event.events & Int32(CCURL_CSELECT_IN) != 0 { update(event.socket) { $0.lastArrival = now } }
-                    handle(event)
+                    handle(event, readyCount)
                 } else if event.events == Int32(CCURL_CSELECT_OUT) {
                     // The socket is writable, but the server has said nothing.
                     register(Int32(CCURL_POLL_IN), for: event.socket)

@@ -118,6 +118,8 @@
                 /// How many times larger than the received bytes a decoded body of more than 8 MiB may be. A larger one
                 /// is an error of kind ``NetworkError/Kind/responseTooLarge``. Default: 200.
                 public var decodedRatio: Int
+                /// See ``CurlPace``, in nanoseconds.
+                var turn = CurlPace.standard
 
                 /// Whether a request may have to wait for a connection.
                 var mayWait: Bool { connectionsPerHost != nil || connections != nil }
