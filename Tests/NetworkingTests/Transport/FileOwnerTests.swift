@@ -26,6 +26,25 @@ struct FileOwnerTests {
         #expect(FileDestination(file("film")).partialSize == 0)
     }
 
+    @Test("Nobody else can open a part, and so lock it; the complete file has the permissions of a new file")
+    func privateParts() async throws {
+        func mode(_ url: URL) throws -> Int? {
+            try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? Int
+        }
+        try Data().write(to: file("new"))
+        try Data().write(to: file("part"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file("part").path)
+        let part = try part()
+        #expect(try mode(file("part")) == 0o600, "also if an earlier version of the library has left it")
+        part.publish()
+        #expect(try mode(file("part")) == mode(file("new")))
+        let stub = StubTransport()
+        stub.on(nil, nil, .text("a film"))
+        let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
+        _ = try await service.request(.get("film"), as: .file(at: file("film")))
+        #expect(try mode(file("film")) == mode(file("new")))
+    }
+
     @Test(
         "The part and the note of another user are not used",
         .enabled(if: geteuid() == 0, "only the administrator can give files away"))

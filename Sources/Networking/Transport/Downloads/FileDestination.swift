@@ -171,6 +171,7 @@ public struct FileDestination: Sendable {
             // The file with this name must still be the file that was written here; another process may have replaced
             // it.
             guard file.isNamed(name) else { throw fault(ENOENT) }
+            file.publish()
             let target = try moveToTarget(name)
             // The bytes of the file are already on the disk, so a failure of the folder causes no error.
             if isDurable { try? synchronizeFolder(of: url.path) }

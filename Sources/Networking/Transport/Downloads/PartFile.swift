@@ -1,6 +1,7 @@
 import Foundation
 
-/// The file that receives the bytes of a download until it is complete.
+/// The file that receives the bytes of a download until it is complete. Until then, only its user may open it: whoever
+/// can read a file can lock it, for ever.
 final class PartFile: @unchecked Sendable {  // because only one download writes it, one chunk after another
     private let descriptor: Int32
     private let fault: @Sendable (Int32) -> NetworkError
@@ -26,7 +27,7 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
         let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
         for _ in 0..<100 {
             var (status, named) = (stat(), stat())
-            var file = open(url.path, flags | O_CREAT | O_EXCL, 0o644)
+            var file = open(url.path, flags | O_CREAT | O_EXCL, 0o600)
             if file < 0, errno == EEXIST, mayExist ?? isLocked {
                 // A file that exists is continued only if it is this user's.
                 file = open(url.path, flags | O_NONBLOCK)
@@ -39,6 +40,7 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
                 }
             }
             guard file >= 0 else { throw fault(errno) }
+            fchmod(file, 0o600)  // has no effect on some file systems
             guard !isLocked || flock(file, LOCK_EX | LOCK_NB) == 0, fstat(file, &status) == 0,
                 stat(url.path, &named) == 0 || errno == ENOENT
             else {
@@ -89,6 +91,19 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
     /// Writes all buffered data of the file to the disk.
     func synchronize() throws {
         guard synchronizeFile(descriptor) else { throw fault(errno) }
+    }
+
+    /// Gives the file the permissions of a new file: `rw-r--r--`, without those that the process withholds (`umask`).
+    func publish() {
+        #if os(Linux)
+            // The system function that returns the mask also changes it, for all threads.
+            let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+            let line = status.split(separator: "\n").first { $0.hasPrefix("Umask:") }
+            let mask = line.flatMap { mode_t($0.dropFirst(6).trimmingCharacters(in: .whitespaces), radix: 8) }
+            fchmod(descriptor, 0o644 & ~(mask ?? 0o022))
+        #else
+            fchmod(descriptor, 0o644)
+        #endif
     }
 
     /// Whether a URL still names this file.
