@@ -72,20 +72,24 @@ extension Redaction {
     }
 
     /// Returns a URL as text, without user, password and fragment. The text contains the names in the query and the
-    /// allowed values. With ``revealed``, the text is the complete URL.
+    /// allowed values. A query of more than 8 KiB is hidden. With ``revealed``, the text is the complete URL.
     public func text(of url: URL) -> String { address(url.absoluteString) }
 
     private func address(_ text: String) -> String {
         guard !showsCredentials else { return text }
         let parts = text.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let base = URL.withoutSecrets(String(parts.first ?? ""))
-        return parts.count < 2 ? base : "\(base)?\(form(String(parts[1]), shown: query))"
+        guard parts.count > 1 else { return base }
+        // The fields of a response are shown on the thread that receives all responses.
+        guard parts[1].utf8.count <= 8_192 else { return "\(base)?\(Redaction.urlMark)" }
+        return "\(base)?\(form(String(parts[1]), shown: query))"
     }
 
     /// Returns the items of a query or a form, with their names and the allowed values.
     private func form(_ text: String, shown: Set<String>?) -> String {
         guard CombiningMarks.areFew(in: text) else { return Redaction.urlMark }
         return text.split(separator: "&", omittingEmptySubsequences: false).map { item in
+            if item.isEmpty { return "" }
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = parts.first.map(String.init) ?? ""
             let plain = name.replacingOccurrences(of: "+", with: " ").removingPercentEncoding ?? name
@@ -96,7 +100,6 @@ extension Redaction {
             // An item without a value is hidden, because its only word may be a secret. Base64 padding can make such a
             // word look like a name with an empty value. A name with unusual characters may also be a secret.
             let isName = name.utf8.allSatisfy { PercentEncoding.isUnreserved($0) || "%+[]$!'()*:@/,".utf8.contains($0) }
-            if item.isEmpty { return "" }
             let isHidden = value.utf8.allSatisfy { $0 == UInt8(ascii: "=") } || !isName
             return isHidden ? Redaction.urlMark : "\(name)=\(Redaction.urlMark)"
         }.joined(separator: "&")
