@@ -175,7 +175,7 @@ extension Loopback {
             // snippet.log
             let service = NetworkService(environment: api) {
                 $0.requestAdaptingService = RequestAdaptingService([
-                    TraceContext.Adapter(),
+                    TraceContext.Adapter()
                 ])
                 $0.observers = [LogObserver { print($0) }]
             }

@@ -39,6 +39,7 @@ struct RequestAdaptingTests {
     @Test("An own list of adapters keeps the standard fields, which an adapter or an environment without them removes")
     func defaults() async throws {
         let stub = StubTransport()
+        stub.on(nil, nil, .status(.ok))
         func send(
             _ adapter: any RequestAdapter = HeadersAdapter(["X-A": "1"]), _ environment: NetworkEnvironment? = nil,
             _ endpoint: AdHocEndpoint = .get("items")
