@@ -108,14 +108,18 @@ public final class NetworkClient: Sendable {
     /// The number of the current session; nil if the client has none.
     var sessionNumber: Int? { session?.sessionNumber }
 
+    /// The environment of a call.
+    func environment(of settings: RequestSettings) -> CopyOnWrite<NetworkEnvironment> {
+        settings.sharedEnvironment ?? sharedEnvironment
+    }
+
     /// Creates the request of an endpoint, and attaches the session to the request.
     ///
     /// - Parameter number: The number of the session in which the call began.
     func makeRequest(
         _ endpoint: any Endpoint, _ method: HTTPMethod, _ settings: RequestSettings, inSession number: Int?
     ) throws -> HTTPRequest {
-        let environment = settings.sharedEnvironment ?? sharedEnvironment
-        var request = try EndpointRequest(endpoint: endpoint, method: method, environment: environment)
+        var request = try EndpointRequest(endpoint: endpoint, method: method, environment: environment(of: settings))
             .make(settings, random: configuration.random)
         if let session {
             session.beginCall(with: &request, of: endpoint, inSession: number, isFirst: startsRefresh)
@@ -150,8 +154,7 @@ public final class NetworkClient: Sendable {
     func beginning(
         with request: HTTPRequest, of endpoint: any Endpoint, _ settings: RequestSettings, inSession number: Int?
     ) -> HTTPRequest {
-        let environment = settings.sharedEnvironment ?? sharedEnvironment
-        let home = try? environment.value.address?.get().origin
+        let home = try? environment(of: settings).value.address?.get().origin
         var request = request.beginning(as: settings.authorizationType, from: home)
         session?.beginCall(with: &request, of: endpoint, inSession: number, isFirst: startsRefresh)
         return request

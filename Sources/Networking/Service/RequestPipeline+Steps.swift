@@ -72,11 +72,17 @@ extension RequestPipeline {
         Admission(client.admission.policies.filter { $0.admissionStage == .token })
     }
 
+    /// Adds the default fields of the environment, which adapters may change.
+    private func addDefaultHeaders(to request: inout HTTPRequest) {
+        request.headers.merge(client.environment(of: settings).value.defaultHeaders, .keepExisting)
+    }
+
     /// Runs the adapters on the original request.
     func adapters(_ original: HTTPRequest) async throws -> HTTPRequest {
         events?.report(.permitAcquired(attempt: history.count + 1))
         var request = original
         request.headers.reserveCapacity(request.headers.count + 8)  // once, and not again for each adapter
+        addDefaultHeaders(to: &request)
         try await client.requestAdaptingService.adapt(&request, for: endpoint)
         try scope.check()
         try encodeBody(of: &request)
@@ -151,6 +157,7 @@ extension RequestPipeline {
         if scope.isPartOfRefresh { request.admission = .refresh }
         if refreshing { try await tokenAdmission.enter(request, for: endpoint).end(.notSent) }
         if let meter = settings.progress { request.belong(to: TransferContext(meter: meter)) }
+        addDefaultHeaders(to: &request)
         try await client.requestAdaptingService.adapt(&request, for: endpoint)
         return client.withCookies(request)
     }
@@ -158,6 +165,7 @@ extension RequestPipeline {
     /// Returns the request as ``adaptedRequest()`` does, but only synchronous adapters run, without waiting.
     func adaptedRequestNow() throws -> HTTPRequest {
         var request = try makeRequest()
+        addDefaultHeaders(to: &request)
         try client.requestAdaptingService.adaptNow(&request, for: endpoint)
         return client.withCookies(request)
     }

@@ -181,7 +181,7 @@ struct EndpointRequestTests {
             }
         }
         let environment = NetworkEnvironment(
-            baseURL: Fixture.environment.baseURL, headers: [.authorization: "secret"], defaultHeaders: [])
+            baseURL: Fixture.environment.baseURL, headers: [.authorization: "secret"])
         let endpoint = Fickle(reads: Box(0), paths: Box(0))
         let request = try EndpointRequest(endpoint: endpoint, environment: CopyOnWrite(environment)).make(
             RequestSettings(of: endpoint).over(.standard))

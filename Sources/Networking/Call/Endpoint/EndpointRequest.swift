@@ -35,7 +35,6 @@ struct EndpointRequest {
             timeouts: settings.timeouts)
         let shared = server.isForeign ? [] : environment.value.headers  // sent to the environment's server only
         request.headers = shared.isEmpty ? endpoint.headers : shared.merging(endpoint.headers)
-        request.headers.merge(environment.value.defaultHeaders, .keepExisting)
         request.options = settings.options
         request.networkAccess = settings.networkAccess
         request.parts = settings.orders
