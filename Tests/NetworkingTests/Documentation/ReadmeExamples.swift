@@ -94,8 +94,7 @@ func makeTracksInShort(
     }
 }
 
-@MainActor
-final class Banner {
+@MainActor final class Banner {
     var isHidden = true
     private var observation: ObservationToken?
 
