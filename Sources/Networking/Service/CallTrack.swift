@@ -20,7 +20,7 @@ package final class CallTrack: Sendable {
             case .adapted(let request): (activity, self.request) = (.running(RequestProgress()), request)
             case .attemptEnded(let attempt): attempts.append(attempt)
             case .waiting(.retry(let delay, _)): activity = .retrying(after: delay)
-            case .waiting(.connectivity): activity = .waiting
+            case .waiting(.connectivity): activity = .waitingForNetwork
             case .finished(let report): self.report = report
             default: break
             }

@@ -191,6 +191,8 @@ extension RequestPipeline {
 public enum RequestState: Sendable {
     /// The call waits for a permit, for a token, or for its adapters.
     case waiting
+    /// An attempt has failed because there is no network, and a ``ConnectivityErrorHandler`` waits for the network.
+    case waitingForNetwork
     /// The request is being sent, or its response is being received.
     case running(RequestProgress)
     /// An attempt has failed, and the next attempt starts after a delay.

@@ -34,13 +34,14 @@ struct ConnectivityTests {
         let stub = StubTransport()
         stub.on(nil, nil, .failure(.notConnected), .text("there"))
         let service = service(stub)
-        async let text: String = service.request(UserEndpoint.open)
+        let task = service.task(UserEndpoint.open, as: .string)
         await waitForProbe(1)
         #expect(stub.requests.count == 1)
         await clock.waitForSleepers(within: .seconds(1))  // the pause between two checks
+        if case .waitingForNetwork = task.state {} else { Issue.record("\(task.state)") }
         probe.set(.reachable(.wireless))
         clock.advance(by: .seconds(1))
-        #expect(try await text == "there")
+        #expect(try await task.value == "there")
         let waits = observer.events.filter { if case .waiting(.connectivity) = $0.event { true } else { false } }
         #expect(waits.count == 1)
         let report = try #require(observer.reports.first)

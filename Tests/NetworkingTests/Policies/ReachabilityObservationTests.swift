@@ -13,6 +13,19 @@ struct ReachabilityObservationTests {
         ReachabilityService(probe: probe, interval: .seconds(5), clock: clock.networkClock)
     }
 
+    @Test("A URL stands for its host and port; a status is a readable text")
+    func texts() {
+        let targets = [
+            "https://api.example.com/v1", "http://api.example.com", "http://[::1]:8080/", "api.example.com", "::1",
+        ].map { ReachabilityService.TCPConnectionProbe(host: $0, port: 9) }
+        #expect(
+            targets.map { "\($0.host) \($0.port)" } == [
+                "api.example.com 443", "api.example.com 80", "::1 8080", "api.example.com 9", "::1 9",
+            ])
+        let statuses: [ReachabilityStatus] = [.unknown, .notReachable, .captivePortal, .reachable(.wireless)]
+        #expect(statuses.map { "\($0)" } == ["unknown", "not reachable", "captive portal", "reachable (Wi-Fi)"])
+    }
+
     @Test("Checks run while somebody observes, without a start; a stop ends them, a start continues without observers")
     func observed() async throws {
         let service = service()

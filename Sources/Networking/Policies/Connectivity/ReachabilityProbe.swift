@@ -99,20 +99,22 @@ extension ReachabilityService {
     /// A host that is neither a valid name nor an address is not reachable. The work runs on a dispatch queue and
     /// blocks no task.
     public struct TCPConnectionProbe: ReachabilityProbe {
-        private let host: String
-        private let port: UInt16
+        let host: String
+        let port: UInt16
         private let timeout: Duration
 
         /// Creates a probe.
         ///
         /// - Parameters:
-        ///   - host: A name, or an IPv4 or IPv6 address.
-        ///   - port: The port. Default: 443.
+        ///   - host: A name, or an IPv4 or IPv6 address. Of a URL, the host and the port are used: 443 for https, 80 for
+        ///     http, unless the URL has a port.
+        ///   - port: The port, if the host is no URL. Default: 443.
         ///   - timeout: The maximum time for connecting to each address of the host. For name resolution, the time
         ///     limit of the system's resolver applies. Default: 5 seconds.
         public init(host: String, port: UInt16 = 443, timeout: Duration = .seconds(5)) {
-            self.host = host
-            self.port = port
+            let origin = host.contains("://") ? URL(string: host).flatMap { HTTPOrigin($0) } : nil
+            self.host = origin?.host ?? host
+            self.port = origin.flatMap { UInt16(exactly: $0.port) } ?? port
             self.timeout = timeout
         }
 

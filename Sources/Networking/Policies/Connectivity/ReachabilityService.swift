@@ -53,9 +53,9 @@ public final class ReachabilityService: Sendable {
         probe.onChange { [weak self] in self?.state.withLock { $0.poller }?.checkNow() }
     }
 
-    /// Creates a service that connects to a host. If `host` is nil, the service ignores the port: it uses the path
-    /// monitor (`ReachabilityService.PathProbe`) on Apple platforms, and examines the interfaces of the machine on
-    /// Linux.
+    /// Creates a service that connects to a host, which may also be given as a URL: see ``TCPConnectionProbe``. If
+    /// `host` is nil, the service ignores the port: it uses the path monitor (`ReachabilityService.PathProbe`) on Apple
+    /// platforms, and examines the interfaces of the machine on Linux.
     public convenience init(
         host: String? = nil, port: UInt16 = 443, interval: Duration = .seconds(5),
         intervalWhileDown: Duration = .seconds(1)

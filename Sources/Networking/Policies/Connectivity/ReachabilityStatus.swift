@@ -29,6 +29,21 @@ public enum ReachabilityStatus: Hashable, Sendable {
     }
 }
 
+extension ReachabilityStatus: CustomStringConvertible {
+    /// A readable text: `unknown`, `not reachable`, `captive portal`, `reachable (wired)`.
+    public var description: String {
+        switch self {
+        case .unknown: "unknown"
+        case .notReachable: "not reachable"
+        case .captivePortal: "captive portal"
+        case .reachable(.wired): "reachable (wired)"
+        case .reachable(.wireless): "reachable (Wi-Fi)"
+        case .reachable(.ethernetOrWiFi): "reachable (Ethernet or Wi-Fi)"
+        case .reachable(.cellular): "reachable (cellular)"
+        }
+    }
+}
+
 /// The kind of network that an interface of the system leads to.
 enum NetworkInterface {
     /// The folder in which Linux describes its interfaces.
