@@ -70,8 +70,7 @@
                 let path = try await Path(isHTTP2: isHTTP2)
                 try await path.send()
                 path.tunnel.silence()
-                let failure = await path.failure(method, idle: .milliseconds(300))
-                #expect(failure == .idleTimedOut)
+                #expect(await path.failure(method, idle: .milliseconds(300)) == .idleTimedOut)
                 try await path.send(method)
                 #expect(path.tunnel.acceptedConnections == 2)
             }

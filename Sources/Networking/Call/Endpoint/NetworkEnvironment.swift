@@ -2,9 +2,9 @@ public import Foundation
 
 /// A server, with the path prefix, header fields and query of every request to it.
 ///
-/// Header fields of an endpoint override those of the environment, and adapters override both. The fields of
-/// ``defaultHeaders`` are added last, if the request has none of the same name. No query is overridden:
-/// the items of the base URL come first, then those of the environment, then those of the endpoint.
+/// Header fields of an endpoint override those of the environment, and adapters override both. A field of
+/// ``defaultHeaders`` is added if neither the environment, the endpoint nor the converter sets one of the same name. No
+/// query is overridden: the items of the base URL come first, then those of the environment, then those of the endpoint.
 public struct NetworkEnvironment: Sendable {
     /// The server, with or without a path; nil if every endpoint has a base URL of its own.
     ///

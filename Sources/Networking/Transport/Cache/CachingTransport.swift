@@ -185,9 +185,7 @@ final class CacheRevalidations: ResetParticipant {
 
     /// Starts a validation whose key has been claimed. It is cancelled when the time limit passes: it may hold a
     /// permit, and no call waits for it whose deadline could end it.
-    func start(
-        _ key: String, until deadline: Deadline, _ validate: @escaping @Sendable () async -> Void
-    ) {
+    func start(_ key: String, until deadline: Deadline, _ validate: @escaping @Sendable () async -> Void) {
         state.withLock { running in
             running.tasks[key] = Task.detached { [state] in
                 let timer = deadline.clock.schedule(at: deadline.instant) { state.withLock { $0.tasks[key] }?.cancel() }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The file that receives the bytes of a download until it is complete. Until then, only its user may open it: whoever
-/// can read a file can lock it, for ever.
+/// The file that receives the bytes of a download until it is complete. Until then, only its user may open it, because
+/// a user who can read a file can also lock it, without a time limit.
 final class PartFile: @unchecked Sendable {  // because only one download writes it, one chunk after another
     private let descriptor: Int32
     private let fault: @Sendable (Int32) -> NetworkError
