@@ -1,5 +1,37 @@
 import Foundation
 
+/// The structure of an encodable value, which ``URLQueryEncoder`` writes as names and values.
+indirect enum ParameterNode {
+    case null
+    case text(String)
+    case array([ParameterNode])
+    case object([(key: String, node: ParameterNode)])
+    /// The value that a nested container writes. It may still change until all parameters have been written.
+    case nested(ParameterWriter)
+}
+
+extension URLQueryEncoder {
+    /// Returns the structure of a value.
+    func node(of value: some Encodable, at path: [any CodingKey] = []) throws -> ParameterNode {
+        if let node = try special(value) { return node }
+        let writer = ParameterWriter(strategies: self, codingPath: path)
+        try value.encode(to: writer)
+        return writer.node ?? .null
+    }
+
+    /// Returns the node of a date, data, a URL or a decimal, whose own `encode(to:)` is not used. Returns nil for a
+    /// value of any other type.
+    private func special(_ value: some Encodable) throws -> ParameterNode? {
+        switch value {
+        case let date as Date: try dates.write(date).map { .text($0) }
+        case let data as Data: try self.data.write(data).map { .text($0) }
+        case let url as URL: .text(url.absoluteString)
+        case let decimal as Decimal: .text("\(decimal)")
+        default: nil
+        }
+    }
+}
+
 /// The `Encoder` that receives a value. The encoder and its containers share one storage, from which `node` is built.
 final class ParameterWriter: Encoder {
     let strategies: URLQueryEncoder
