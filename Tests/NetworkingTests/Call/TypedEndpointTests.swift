@@ -157,7 +157,7 @@ struct TypedEndpointTests {
         let answer = StubResponse(
             .forbidden, headers: [.contentType: "application/problem+json"], body: Data(json.utf8))
         let seen = Box<[ProblemDetails?]>([])
-        let watching = ClosureErrorHandler { failure in
+        let watching = AdHocErrorHandler { failure in
             seen.change { $0.append(failure.problem) }
             return .next(failure.error)
         }
@@ -186,7 +186,7 @@ struct TypedEndpointTests {
 
     @Test("An error that an earlier handler has mapped is not mapped again")
     func mappedBefore() async throws {
-        let mapping = ClosureErrorHandler { _ in .next(UserError.cloudy) }
+        let mapping = AdHocErrorHandler { _ in .next(UserError.cloudy) }
         let answer = StubResponse(.notFound, body: Data(#"{"message":"gone"}"#.utf8))
         let error = await Fixture.failure { _ = try await service(answer, handlers: [mapping]).request(LogIn()) }
         #expect(error as? UserError == .cloudy)

@@ -140,7 +140,7 @@ struct PartTests {
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = stub
             $0.requestAdaptingService = RequestAdaptingService([
-                ClosureAdapter { request, _ in
+                AdHocAdapter { request, _ in
                     var new = HTTPRequest(.get, request.url, headers: request.headers)
                     new.options = request.options
                     request = new

@@ -102,7 +102,7 @@ struct CacheKeyTests {
             $0.cache = cache
             $0.transport = stub
             $0.requestAdaptingService = RequestAdaptingService([
-                session.adapter, ClosureAdapter { request, _ in request.headers[.authorization] = user.value },
+                session.adapter, AdHocAdapter { request, _ in request.headers[.authorization] = user.value },
             ])
         }
         for (name, requests) in [("ann", 1), ("bob", 2), ("ann", 2)] {

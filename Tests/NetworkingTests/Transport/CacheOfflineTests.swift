@@ -106,7 +106,7 @@ struct CacheOfflineTests {
     @Test("If the circuit breaker is open and nothing is stored, a retry after the breaker's pause is sent")
     func retryAfterPause() async throws {
         let breaker = CircuitBreaker(minimumCalls: 1, pause: .seconds(30), clock: clock.networkClock)
-        let patient = ClosureErrorHandler { failure in
+        let patient = AdHocErrorHandler { failure in
             (failure.error as? NetworkError)?.kind == .circuitOpen && failure.attempt == 1
                 ? .retry(after: .seconds(31)) : .next(failure.error)
         }

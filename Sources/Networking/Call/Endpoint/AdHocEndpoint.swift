@@ -77,8 +77,9 @@ public struct AdHocEndpoint: Endpoint {
         with { $0.query = $0.query.merging(query, rule) }
     }
 
-    /// Returns the call with one query item, which replaces the items of the same name. A nil value adds no item.
-    public func query(_ name: String, _ value: (any LosslessStringConvertible)?) -> AdHocEndpoint {
+    /// Returns the call with one query item, which replaces the items of the same name. A nil value adds no item. See
+    /// ``URLQuery`` for the values that can be written.
+    public func query(_ name: String, _ value: Any?) -> AdHocEndpoint {
         query(URLQuery(dictionaryLiteral: (name, value)))
     }
 

@@ -7,6 +7,7 @@ public import Foundation
 ///
 /// ```swift
 /// var path: EndpointPath { "users/\(id)/files/\(name)" }       // name = "a/b": users/7/files/a%2Fb
+/// var path: EndpointPath { "repos/\(path: fullName)" }          // fullName = "apple/swift": repos/apple/swift
 /// ```
 ///
 /// Literal text is used as it is written, with its slashes. Characters that a path may not contain are percent-encoded,
@@ -106,6 +107,18 @@ public struct EndpointPath: Hashable, Sendable {
         hasInterpolation = true
     }
 
+    /// Appends a value whose slashes separate segments.
+    private mutating func append(segments value: String) {
+        guard !isCut else { return }
+        let start = text.utf8.count
+        for (index, segment) in value.split(separator: "/", omittingEmptySubsequences: false).enumerated() {
+            if index > 0 { endSegment() }
+            text += PercentEncoding.encode(String(segment))
+            hasInterpolation = true
+        }
+        interpolations.append(start..<text.utf8.count)
+    }
+
     /// Appends text with its slashes. Percent-encodes the characters that a path may not contain, and preserves `%`
     /// with two hexadecimal digits.
     private mutating func append(literal: String) {
@@ -183,7 +196,7 @@ extension EndpointPath: ExpressibleByStringInterpolation {
         self = stringInterpolation.path
     }
 
-    /// The parts of a literal. An optional cannot be interpolated: unwrap it first.
+    /// The parts of a literal.
     public struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var path = EndpointPath(segments: [])
 
@@ -202,9 +215,19 @@ extension EndpointPath: ExpressibleByStringInterpolation {
             path.append(value: value.description)
         }
 
+        /// Appends the segments of a text: its slashes separate segments, and each segment is percent-encoded. A segment
+        /// that is empty, `.` or `..` is an error. In ``Endpoint/urlTemplate``, the whole text is one placeholder.
+        public mutating func appendInterpolation(path value: some StringProtocol) {
+            path.append(segments: String(value))
+        }
+
+        /// Reports that an optional cannot be a part of a path.
+        @available(*, unavailable, message: "expected a value, found an optional: unwrap it first")
+        public mutating func appendInterpolation<Value>(_ value: Value?) {}
+
         /// Appends a UUID in lower case, as in RFC 9562.
         public mutating func appendInterpolation(_ value: UUID) {
-            path.append(value: value.uuidString.lowercased())
+            path.append(value: ParameterText(value).text)
         }
 
         /// Appends the raw value of an enumeration case.

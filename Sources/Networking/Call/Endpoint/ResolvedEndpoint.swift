@@ -12,10 +12,12 @@ struct ResolvedEndpoint: HTTPRequest.Part {
     let query: URLQuery
     /// The query of the environment's base URL.
     var baseQuery = ""
+    /// The number of the attempt, beginning with 1.
+    fileprivate(set) var attempt = 1
 
     /// The environment's query items, decoded.
     var queryItems: Set<String> {
-        Set("\(query.percentEncoded)&\(baseQuery)".split(separator: "&").map { URL.decoded($0) })
+        Set("\(query.percentEncoded)&\(baseQuery)".split(separator: "&").map { PercentEncoding.decode($0) })
     }
 
     /// The home of a call stays the same, wherever its requests go.
@@ -40,6 +42,16 @@ extension HTTPRequest {
 
     /// Whether the request was created by hand and not from an endpoint.
     var isUnresolved: Bool { endpoint == nil }
+
+    /// The number of the attempt that sends the request, beginning with 1. Adapters use it, for example to send the
+    /// number to the server. It is 1 for a request that belongs to no call.
+    public var attempt: Int { endpoint?.attempt ?? 1 }
+
+    /// Sets the number of the attempt.
+    mutating func number(attempt: Int) {
+        guard attempt > 1 else { return }  // the first attempt needs no change
+        parts[ResolvedEndpoint.self]?.attempt = attempt
+    }
 
     /// How the call is authorized.
     func authorizationType(of endpoint: any Endpoint) -> AuthorizationType {
@@ -101,18 +113,15 @@ extension HTTPRequest {
 }
 
 extension URL {
-    /// The text without percent-encoding, for comparisons.
-    static func decoded(_ text: Substring) -> String { text.removingPercentEncoding ?? String(text) }
-
     fileprivate var queryItems: [String] {
-        (query(percentEncoded: true) ?? "").split(separator: "&").map { URL.decoded($0) }
+        (query(percentEncoded: true) ?? "").split(separator: "&").map { PercentEncoding.decode($0) }
     }
 
     fileprivate func hasSameUser(as other: URL) -> Bool { user == other.user && password == other.password }
 
     fileprivate func removing(_ items: Set<String>) -> URL {
         guard let own = self.query(percentEncoded: true) else { return self }
-        let left = own.split(separator: "&").filter { !items.contains(URL.decoded($0)) }
+        let left = own.split(separator: "&").filter { !items.contains(PercentEncoding.decode($0)) }
         return changed { $0.percentEncodedQuery = left.isEmpty ? nil : left.joined(separator: "&") }
     }
 

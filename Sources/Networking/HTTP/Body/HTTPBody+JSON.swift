@@ -8,8 +8,31 @@ extension HTTPBody {
     ///     ``NetworkError/Kind/bodyNotEncodable``; the `EncodingError` is its underlying error.
     ///   - encoder: The encoder. Default: the encoder in the settings of the call, of the endpoint or of the service,
     ///     in this order. If none of them sets an encoder, a `JSONEncoder` with Foundation's defaults is used.
-    public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPBody {
-        .deferred(headers: [.contentType(.json)]) { .data(try (encoder ?? $0).encode(value)) }
+    ///   - contentType: The media type. Default: `application/json`.
+    public static func json(
+        _ value: some Encodable & Sendable, contentType: MediaType = .json, encoder: JSONEncoder? = nil
+    ) -> HTTPBody {
+        .deferred(headers: [.contentType(contentType)]) { .data(try (encoder ?? $0).encode(value)) }
+    }
+
+    /// Encodes an object whose members have different types as JSON: `.json(["id": 7, "name": name])`. A member that is
+    /// nil is omitted. For an object inside the object, use a struct, ``jsonObject(_:encoder:)`` or a ``JSONValue``.
+    @_disfavoredOverload
+    public static func json(
+        _ members: [String: (any Encodable & Sendable)?], contentType: MediaType = .json, encoder: JSONEncoder? = nil
+    ) -> HTTPBody {
+        .json(members.compactMapValues { $0.map(Member.init) }, contentType: contentType, encoder: encoder)
+    }
+
+    /// A member of an object whose members have different types.
+    private struct Member: Encodable, Sendable {
+        let value: any Encodable & Sendable
+
+        // The container applies the encoder's strategies for dates, data and numbers.
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(value)
+        }
     }
 
     /// Encodes an object as JSON. The object may contain strings, numbers, Booleans, URLs, nil, and arrays and

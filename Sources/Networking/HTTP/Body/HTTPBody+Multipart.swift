@@ -188,7 +188,9 @@ extension HTTPBody {
         ///   because such a field could add other fields to the head.
         func check() throws {
             for field in body.headers {
-                guard HTTPGrammar.isToken(field.name.rawValue), HTTPGrammar.isFieldValue(field.value) else {
+                guard HTTPGrammar.isToken(field.name.rawValue), HTTPGrammar.isFieldValue(field.value),
+                    field.name != .contentType || HTTPGrammar.isMediaType(field.value)
+                else {
                     throw NetworkError.bodyNotEncodable(
                         "the part \"\(name)\" has a header field with an invalid name or value")
                 }

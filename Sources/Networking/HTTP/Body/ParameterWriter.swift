@@ -19,7 +19,7 @@ extension URLQueryEncoder {
         return writer.node ?? .null
     }
 
-    /// Returns the node of a date, data, a URL or a decimal, whose own `encode(to:)` is not used. Returns nil for a
+    /// Returns the node of a date, data, a URL, a decimal or a UUID, whose own `encode(to:)` is not used. Returns nil for a
     /// value of any other type.
     private func special(_ value: some Encodable) throws -> ParameterNode? {
         switch value {
@@ -27,6 +27,7 @@ extension URLQueryEncoder {
         case let data as Data: try self.data.write(data).map { .text($0) }
         case let url as URL: .text(url.absoluteString)
         case let decimal as Decimal: .text("\(decimal)")
+        case let uuid as UUID: .text(ParameterText(uuid).text)
         default: nil
         }
     }

@@ -17,6 +17,30 @@ public struct RequestParameters: Sendable {
     /// No parameters.
     public static let none = RequestParameters()
 
+    /// Sends names and values in the query, in their order: `.query(["q": text, "page": page])`.
+    @_disfavoredOverload
+    public static func query(_ items: URLQuery) -> RequestParameters { RequestParameters(query: { _ in items }) }
+
+    /// Sends names and values in the body, as a form, in their order.
+    @_disfavoredOverload
+    public static func form(_ items: URLQuery) -> RequestParameters {
+        RequestParameters(body: { _ in .form(items) }, fields: { _ in items })
+    }
+
+    /// Sends names and values in the query for GET, HEAD and DELETE, otherwise in the body as a form.
+    @_disfavoredOverload
+    public static func methodDependent(_ items: URLQuery) -> RequestParameters {
+        methodDependent(query: .query(items), form: .form(items))
+    }
+
+    /// Sends an object in the body as JSON. See ``HTTPBody/json(_:contentType:encoder:)``.
+    @_disfavoredOverload
+    public static func json(
+        _ members: [String: (any Encodable & Sendable)?], encoder: JSONEncoder? = nil
+    ) -> RequestParameters {
+        RequestParameters(body: { _ in .json(members, encoder: encoder) })
+    }
+
     /// Sends the parameters in the query.
     public static func query(
         _ value: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder()
@@ -36,15 +60,17 @@ public struct RequestParameters: Sendable {
     public static func methodDependent(
         _ value: some Encodable & Sendable, encoder: URLQueryEncoder = URLQueryEncoder()
     ) -> RequestParameters {
-        let query = RequestParameters.query(value, encoder: encoder)
-        let form = RequestParameters.form(value, encoder: encoder)
-        return RequestParameters(
+        methodDependent(query: .query(value, encoder: encoder), form: .form(value, encoder: encoder))
+    }
+
+    private static func methodDependent(query: RequestParameters, form: RequestParameters) -> RequestParameters {
+        RequestParameters(
             query: { $0.hasParametersInQuery ? query.query($0) : nil },
             body: { $0.hasParametersInQuery ? nil : form.body($0) },
             fields: { $0.hasParametersInQuery ? nil : form.fields($0) })
     }
 
-    /// Sends the parameters in the body as JSON. See ``HTTPBody/json(_:encoder:)``.
+    /// Sends the parameters in the body as JSON. See ``HTTPBody/json(_:contentType:encoder:)``.
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> RequestParameters {
         RequestParameters(body: { _ in .json(value, encoder: encoder) })
     }

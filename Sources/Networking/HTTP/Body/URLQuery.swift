@@ -7,6 +7,10 @@ public import Foundation
 /// ```swift
 /// var query: URLQuery { ["q": text, "page": page, "tag": "a", "tag": "b", "sort": order] }   // nil leaves an item out
 /// ```
+///
+/// A value is a text, a number, a Boolean, a UUID, a date, a URL, an enumeration case with a raw value, or any other
+/// `Encodable` value, which ``URLQueryEncoder`` writes with its defaults. If a value is none of these, or a number is
+/// not finite, the call that uses the query ends with ``NetworkError/Kind/invalidRequest`` before anything is sent.
 public struct URLQuery: Hashable, Sendable {
     /// One item: `name=value`, or the name alone if the value is nil.
     public struct Item: Hashable, Sendable {
@@ -42,6 +46,31 @@ public struct URLQuery: Hashable, Sendable {
 
     private init(_ items: [Item], _ fault: Fault?) { (self.items, self.fault) = (items, fault) }
 
+    /// Creates a query of texts, in the alphabetical order of their names.
+    public init(_ values: [String: String]) {
+        self.init(values.sorted { $0.key < $1.key }.map { Item($0.key, $0.value) })
+    }
+
+    /// Creates a query of pairs of a name and a text, in their order.
+    public init(_ pairs: some Sequence<(String, String)>) {
+        self.init(pairs.map { Item($0.0, $0.1) })
+    }
+
+    /// Creates a query of Foundation's items, in their order. An item without a value is a name alone.
+    public init(_ items: some Sequence<URLQueryItem>) {
+        self.init(items.map { Item($0.name, $0.value) })
+    }
+
+    /// Creates a query of a percent-encoded query.
+    init(percentEncoded text: String) {
+        self.init(
+            text.split(separator: "&").map { item in
+                let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                return Item(
+                    PercentEncoding.decode(parts[0]), parts.count == 2 ? PercentEncoding.decode(parts[1]) : nil)
+            })
+    }
+
     /// Creates a query of the members of a value, which is a struct or a dictionary. If the value cannot be encoded,
     /// the call that uses the query ends with ``NetworkError/Kind/invalidRequest`` before anything is sent.
     public static func encoded(_ value: some Encodable, using encoder: URLQueryEncoder = URLQueryEncoder()) -> URLQuery
@@ -52,18 +81,39 @@ public struct URLQuery: Hashable, Sendable {
     /// Whether the query has no items and no error.
     package var isEmpty: Bool { items.isEmpty && fault == nil }
 
-    /// Appends an item. A nil value appends nothing. If a number is not finite, the call that uses the query ends with
-    /// an error.
-    public mutating func append(_ name: String, _ value: (any LosslessStringConvertible)?) {
-        guard let value else { return }
-        if let number = value as? any FloatingPoint, !number.isFinite { return note(number, of: name) }
-        items.append(Item(name, value.description))
+    /// The text of the first item with a name; nil if there is none. Setting a value replaces all items of the name at
+    /// the place of the first one. Setting nil removes them.
+    public subscript(name: String) -> String? {
+        get { items.first { $0.name == name }?.value }
+        set { set(name, newValue) }
     }
 
-    private mutating func note(_ value: Any, of name: String) {
-        let context = EncodingError.Context(
-            codingPath: [PathKey(stringValue: name)], debugDescription: "it is not a finite number")
-        fault = fault ?? Fault(error: EncodingError.invalidValue(value, context))
+    /// The value of the first item with a name, for values that are not texts: `query["page"] = 2`.
+    @_disfavoredOverload
+    public subscript(name: String) -> Any? {
+        get { items.first { $0.name == name }?.value }
+        set { set(name, newValue) }
+    }
+
+    private mutating func set(_ name: String, _ value: Any?) {
+        var query = URLQuery()
+        query.append(name, value)
+        let index = items.firstIndex { $0.name == name } ?? items.endIndex
+        items.removeAll { $0.name == name }
+        items.insert(contentsOf: query.items, at: index)
+        fault = fault ?? query.fault
+    }
+
+    /// Appends an item. A nil value appends nothing. See ``URLQuery`` for the values that can be written.
+    public mutating func append(_ name: String, _ value: Any?) {
+        guard let value else { return }
+        do {
+            if let value = try ParameterText(value) {
+                items.append(Item(name, value.text))
+            } else {
+                items += try URLQueryEncoder().items(name, value)
+            }
+        } catch { fault = fault ?? Fault(error: error.at(name)) }
     }
 
     /// Returns the items of the left query, followed by the items of the right query.
@@ -93,8 +143,8 @@ public struct URLQuery: Hashable, Sendable {
 
 extension URLQuery: ExpressibleByDictionaryLiteral {
     /// Creates a query of names and values in the order written. A name may occur several times. A nil value omits its
-    /// item.
-    public init(dictionaryLiteral elements: (String, (any LosslessStringConvertible)?)...) {
+    /// item. See ``URLQuery`` for the values that can be written.
+    public init(dictionaryLiteral elements: (String, Any?)...) {
         self.init()
         for (name, value) in elements { append(name, value) }
     }
@@ -110,4 +160,16 @@ extension URLQuery.Item: RedactedReflectable {
     var redactedDescription: String { name }
 
     var reflectedMembers: KeyValuePairs<String, Any> { ["name": name] }
+}
+
+extension Error {
+    /// Returns the encoding error of a value in a query, with the name of its item.
+    fileprivate func at(_ name: String) -> any Error {
+        guard case EncodingError.invalidValue(let value, let context) = self as any Error else { return self }
+        return EncodingError.invalidValue(
+            value,
+            EncodingError.Context(
+                codingPath: [PathKey(stringValue: name)] + context.codingPath,
+                debugDescription: context.debugDescription, underlyingError: context.underlyingError))
+    }
 }

@@ -2,13 +2,14 @@ public import Foundation
 
 /// Encodes a value as pairs of a name and a text, for the query of a URL and for the body of a form.
 ///
-/// The defaults suit most servers, and are the defaults of Alamofire's `URLEncoding`: names in alphabetical order,
-/// `a[b]=` for nested members, `a[]=` for arrays, `1` and `0` for Booleans. Nil is omitted.
+/// The defaults suit most servers: names in alphabetical order, `a[b]=` for nested members, `a[]=` for arrays, `true` and
+/// `false` for Booleans. Nil is omitted. They are the defaults of Alamofire's `URLEncoding`, except for Booleans, which
+/// have the same text as in paths and literals: set `booleans: .numeric` if the server expects `1` and `0`.
 ///
 /// ```swift
 /// struct Filter: Encodable, Sendable { let tags: [String]; let isNew: Bool; let since: Date? }
 ///
-/// var query: URLQuery { .encoded(filter, using: URLQueryEncoder(arrays: .repeated, booleans: .literal)) }
+/// var query: URLQuery { .encoded(filter, using: URLQueryEncoder(arrays: .repeated, dates: .secondsSince1970)) }
 /// ```
 public struct URLQueryEncoder: Sendable {
     /// The names of array elements.
@@ -172,7 +173,7 @@ public struct URLQueryEncoder: Sendable {
 
     /// Creates an encoder. The defaults suit most servers.
     public init(
-        arrays: Arrays = .brackets, nesting: Nesting = .brackets, booleans: Booleans = .numeric,
+        arrays: Arrays = .brackets, nesting: Nesting = .brackets, booleans: Booleans = .literal,
         dates: Dates = .iso8601, data: Bytes = .base64, keys: Keys = .unchanged, nils: Nils = .omitted,
         sortsKeys: Bool = true
     ) {
@@ -197,6 +198,16 @@ public struct URLQueryEncoder: Sendable {
         var items: [URLQuery.Item] = []
         for (name, node) in ordered(members) { write(node, name, into: &items) }
         return URLQuery(items)
+    }
+
+    /// Returns the items of a member.
+    ///
+    /// - Parameter value: An `Encodable` value, or a value from which ``JSONValue`` can be created.
+    func items(_ name: String, _ value: Any) throws -> [URLQuery.Item] {
+        let node = if let value = value as? any Encodable { try node(of: value) } else { try node(of: JSONValue(value)) }
+        var items: [URLQuery.Item] = []
+        write(node, name, into: &items)
+        return items
     }
 
     private func write(_ node: ParameterNode, _ name: String, into items: inout [URLQuery.Item]) {

@@ -164,6 +164,13 @@ enum HTTPGrammar {
         return isValid && (isASCII || !text.unicodeScalars.contains { $0.isControl && $0 != "\t" })
     }
 
+    /// Whether the text begins with the type and subtype of a media type, RFC 9110 section 8.3.1.
+    static func isMediaType(_ text: String) -> Bool {
+        let rest = text.utf8.drop(while: isTokenByte)
+        guard rest.startIndex > text.startIndex, rest.first == UInt8(ascii: "/") else { return false }
+        return rest.dropFirst().first.map(isTokenByte) ?? false
+    }
+
     /// Whether the text is a host with an optional port, RFC 9110 section 7.2.
     static func isHost(_ text: String) -> Bool {
         let isBracketed = text.first == "["

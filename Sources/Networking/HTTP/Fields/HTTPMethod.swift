@@ -29,12 +29,13 @@ public struct HTTPMethod: Hashable, Sendable, ExpressibleByStringLiteral, Custom
     public static let put = HTTPMethod("PUT")
     /// Removes the current representation of the resource (RFC 9110 section 9.3.5).
     public static let delete = HTTPMethod("DELETE")
-    /// Opens a tunnel (RFC 9110 section 9.3.6).
-    static let connect = HTTPMethod("CONNECT")
+    /// Opens a tunnel (RFC 9110 section 9.3.6). Only the library opens tunnels, for a proxy of its transport: a request
+    /// with this method fails with ``NetworkError/Kind/invalidRequest``.
+    public static let connect = HTTPMethod("CONNECT")
     /// Requests the communication options of the resource (RFC 9110 section 9.3.7).
     public static let options = HTTPMethod("OPTIONS")
     /// Requests a loop-back of the request message (RFC 9110 section 9.3.8).
-    static let trace = HTTPMethod("TRACE")
+    public static let trace = HTTPMethod("TRACE")
     /// Changes a part of the resource (RFC 5789).
     public static let patch = HTTPMethod("PATCH")
     /// Sends a safe query with content (the QUERY method).

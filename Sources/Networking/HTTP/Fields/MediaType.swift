@@ -83,6 +83,16 @@ public struct MediaType: Sendable {
         let name = subtype.lowercased()
         return name == "json" || name.hasSuffix("+json")
     }
+
+    /// Whether the content is a form, which a server can only read by its media type.
+    var isForm: Bool { type.lowercased() == "multipart" || essence == "application/x-www-form-urlencoded" }
+
+    /// Whether a form with the media type `form` can also be sent with this media type: a form with parts needs its
+    /// boundary.
+    func describesForm(_ form: MediaType) -> Bool {
+        guard form.type.lowercased() == "multipart" else { return essence == form.essence }
+        return type.lowercased() == "multipart" && self[parameter: "boundary"] == form[parameter: "boundary"]
+    }
 }
 
 extension MediaType: Hashable {
@@ -113,7 +123,15 @@ extension MediaType: LosslessStringConvertible {
     }
 }
 
-/// The media types that apps use most often. Write any other type as `MediaType("application", "wasm")`.
+extension MediaType: ExpressibleByStringLiteral {
+    /// Creates a media type from a literal: `"audio/mpeg"`. If the literal is not a media type, sending a body of this
+    /// type fails with ``NetworkError/Kind/invalidRequest`` or ``NetworkError/Kind/bodyNotEncodable``.
+    public init(stringLiteral text: String) {
+        self = MediaType(text) ?? MediaType(text, "")
+    }
+}
+
+/// The media types that apps use most often. Write any other type as a literal: `"application/wasm"`.
 extension MediaType {
     /// Any type: `*/*`.
     public static let any = MediaType("*", "*")
@@ -146,13 +164,19 @@ extension MediaType {
     /// `image/jpeg`.
     public static let jpeg = MediaType("image", "jpeg")
     /// `image/gif`.
-    static let gif = MediaType("image", "gif")
+    public static let gif = MediaType("image", "gif")
     /// `image/webp`.
     public static let webp = MediaType("image", "webp")
     /// `image/heic`.
-    static let heic = MediaType("image", "heic")
+    public static let heic = MediaType("image", "heic")
     /// `image/svg+xml`.
     public static let svg = MediaType("image", "svg+xml")
+    /// `audio/mpeg`.
+    public static let mp3 = MediaType("audio", "mpeg")
+    /// `audio/mp4`.
+    public static let m4a = MediaType("audio", "mp4")
+    /// `video/quicktime`.
+    public static let mov = MediaType("video", "quicktime")
     /// `video/mp4`.
     public static let mp4 = MediaType("video", "mp4")
     /// `multipart/form-data`.
@@ -167,6 +191,10 @@ extension MediaType {
     }
 
     private static let byExtension = [
+        "docx": "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "pptx": "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "epub": "application/epub+zip", "usdz": "model/vnd.usdz+zip", "vcf": "text/vcard",
         "aac": "audio/aac", "avif": "image/avif", "bin": "application/octet-stream", "bmp": "image/bmp",
         "css": "text/css", "csv": "text/csv", "gif": "image/gif", "gz": "application/gzip", "heic": "image/heic",
         "heif": "image/heif", "htm": "text/html", "html": "text/html", "ics": "text/calendar", "jpeg": "image/jpeg",

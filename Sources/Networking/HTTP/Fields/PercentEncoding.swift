@@ -13,6 +13,9 @@ enum PercentEncoding {
         return String(decoding: encoded, as: UTF8.self)
     }
 
+    /// Returns the text without percent-encoding. Text that is not valid UTF-8 then stays as it is.
+    static func decode(_ text: Substring) -> String { text.removingPercentEncoding ?? String(text) }
+
     /// Appends a byte as `%` and two hexadecimal digits.
     static func escape(_ byte: UInt8, into encoded: inout [UInt8]) {
         encoded.append(UInt8(ascii: "%"))
