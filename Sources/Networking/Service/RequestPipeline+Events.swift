@@ -51,10 +51,13 @@ extension RequestPipeline {
         }
 
         /// Returns the events of a call. Nil if the call has neither a task nor an observer.
+        ///
+        /// - Parameter own: The observers of this call only.
         static func of(
-            _ endpoint: any Endpoint, on client: NetworkClient, in scope: CallScope, for track: CallTrack? = nil
+            _ endpoint: any Endpoint, on client: NetworkClient, _ own: [any RequestObserver], in scope: CallScope,
+            for track: CallTrack? = nil
         ) -> Events? {
-            let observers = client.observers.current
+            let observers = own.isEmpty ? client.observers.current : client.observers.current + own
             guard !observers.isEmpty else { return track.map { Events(nil, for: $0) } }
             let call = RequestEvent.Call(id: scope.id(using: client.configuration.random), endpoint: endpoint)
             return Events(Audience(call: call, observers: observers), for: track)

@@ -10,6 +10,7 @@ extension RequestPipeline {
         phase = .begun(at: original == nil ? begun : client.clock.now())
         var request = try original ?? makeRequest()
         request.belong(to: context)
+        request.number(attempt: history.count + 1)
         original = request  // before the body is encoded: if that fails, the failure contains the request
         try encodeBody(of: &request)
         original = request
@@ -77,13 +78,16 @@ extension RequestPipeline {
         request.headers.merge(client.environment(of: settings).value.defaultHeaders, .keepExisting)
     }
 
+    /// The adapters of the service, and then those of the call.
+    private var adapting: RequestAdaptingService { client.requestAdaptingService.adding(settings.adapters ?? []) }
+
     /// Runs the adapters on the original request.
     func adapters(_ original: HTTPRequest) async throws -> HTTPRequest {
         events?.report(.permitAcquired(attempt: history.count + 1))
         var request = original
         request.headers.reserveCapacity(request.headers.count + 8)  // once, and not again for each adapter
         addDefaultHeaders(to: &request)
-        try await client.requestAdaptingService.adapt(&request, for: endpoint)
+        try await adapting.adapt(&request, for: endpoint)
         try scope.check()
         try encodeBody(of: &request)
         if let file = requirements.download?.value { request.beginDownload(to: file) }
@@ -158,7 +162,7 @@ extension RequestPipeline {
         if refreshing { try await tokenAdmission.enter(request, for: endpoint).end(.notSent) }
         if let meter = settings.progress { request.belong(to: TransferContext(meter: meter)) }
         addDefaultHeaders(to: &request)
-        try await client.requestAdaptingService.adapt(&request, for: endpoint)
+        try await adapting.adapt(&request, for: endpoint)
         return client.withCookies(request)
     }
 
@@ -166,7 +170,7 @@ extension RequestPipeline {
     func adaptedRequestNow() throws -> HTTPRequest {
         var request = try makeRequest()
         addDefaultHeaders(to: &request)
-        try client.requestAdaptingService.adaptNow(&request, for: endpoint)
+        try adapting.adaptNow(&request, for: endpoint)
         return client.withCookies(request)
     }
 }

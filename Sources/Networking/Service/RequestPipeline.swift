@@ -71,13 +71,13 @@ final class RequestPipeline {
         let total = settings.timeouts.total.flatMap { $0 > .zero ? Deadline(after: $0, on: client.clock) : nil }
         self.scope = scope ?? CallScope(deadline: total)
         self.session = session ?? client.sessionNumber
-        events = Events.of(endpoint, on: client, in: self.scope, for: track)
+        events = Events.of(endpoint, on: client, settings.observers ?? [], in: self.scope, for: track)
         context = TransferContext(
             events: events?.receiver, meter: track?.meter ?? settings.progress ?? events?.makeMeter(on: client.clock),
             pause: track?.pauseGate, isDownload: requirements.isDownload, refusal: client.refusal,
             rules: CallRules(
                 validators: settings.validators ?? .standard, maximumSize: settings.maximumResponseSize ?? .max,
-                shared: client.sharedRules))
+                shared: client.sharedRules.value.rules(following: settings.redirects) ?? client.sharedRules))
         self.scope.admission = context
         date = client.clock.date()
         begun = client.clock.now()
@@ -190,6 +190,11 @@ extension Response {
 struct SharedRules: Sendable {
     let clock: NetworkClock
     let followsRedirects: Bool
+
+    /// Returns the rules of a call that has a policy of its own; nil if the call has none.
+    func rules(following redirects: RedirectPolicy?) -> CopyOnWrite<SharedRules>? {
+        redirects.map { CopyOnWrite(SharedRules(clock: clock, followsRedirects: $0.follows)) }
+    }
 }
 
 /// What a call decides about a response from its head: the statuses that its validators accept, and redirects.

@@ -53,7 +53,7 @@ struct AdmittedTests {
             $0.cache = ResponseCache(clock: Fixture.stillClock)
             $0.retry = RetryPolicy(retries: 1)
             $0.requestAdaptingService = RequestAdaptingService([
-                ClosureAdapter { request, _ in
+                AdHocAdapter { request, _ in
                     if request.headers.contains("X-Fault") { throw Fault() }
                     if request.headers.contains("X-Wait") { try await withCallCancellation { await Task.yield() } }
                 }

@@ -231,7 +231,7 @@ struct CircuitBreakerTests {
         let cdn = try #require(URL(string: "https://cdn.example").flatMap(HTTPOrigin.init))
         #expect(breaker.state(of: home) == .closed)
         #expect(breaker.state(of: cdn) == .closed, "a host must not open the circuit of another host")
-        let mirror = ClosureAdapter { request, _ in
+        let mirror = AdHocAdapter { request, _ in
             request.url = URL(string: "https://cdn.example/x") ?? request.url
         }
         let mirrored = NetworkService(environment: Fixture.environment) {

@@ -26,7 +26,7 @@ struct ErrorHandlingTests {
         func handler(_ name: String, _ result: @escaping @Sendable (RequestFailure) -> ErrorHandlingResult)
             -> any ErrorHandler
         {
-            ClosureErrorHandler { failure in
+            AdHocErrorHandler { failure in
                 seen.change { $0.append("\(name) \(failure.status?.code ?? 0) \(type(of: failure.error))") }
                 return result(failure)
             }
@@ -42,7 +42,7 @@ struct ErrorHandlingTests {
     @Test("Every service maps errors after the app's handlers, unless its error mapping is `unmapped`", .row("R-22"))
     func defaults() async {
         #expect(await error(.status(.notFound)) as? GeneralRequestError == .notFound)
-        let own = ErrorHandlingService([ClosureErrorHandler { .next($0.error) }])
+        let own = ErrorHandlingService([AdHocErrorHandler { .next($0.error) }])
         #expect(await error(.status(.notFound), .open, own) as? GeneralRequestError == .notFound)
         #expect(await error(.status(.conflict), .open, own) as? UserError == .taken)
         #expect((await error(.status(.notFound), mapping: .unmapped) as? NetworkError)?.status == .notFound)
@@ -123,7 +123,7 @@ struct ErrorHandlingTests {
     @Test("A handler that is listed twice runs twice and does not loop")
     func twice() async {
         let count = Box(0)
-        let handler = ClosureErrorHandler { failure in
+        let handler = AdHocErrorHandler { failure in
             count.change { $0 += 1 }
             return .next(failure.error)
         }
@@ -136,7 +136,7 @@ struct ErrorHandlingTests {
         let failures = Box<[RequestFailure]>([])
         let stub = StubTransport()
         stub.on(nil, nil, .status(.badGateway), .status(.gone), .text("hello"))
-        let handler = ClosureErrorHandler { failure in
+        let handler = AdHocErrorHandler { failure in
             failures.change { $0.append(failure) }
             return .retry()
         }
@@ -156,13 +156,13 @@ struct ErrorHandlingTests {
     func changedRequest() async throws {
         let stub = StubTransport()
         stub.on(nil, nil, .status(.badGateway), .text("hello"))
-        let handler = ClosureErrorHandler { failure in
+        let handler = AdHocErrorHandler { failure in
             guard var request = failure.originalRequest else { return .next(failure.error) }
             request.headers["X-Changed"] = "yes"
             return .retry(with: request)
         }
         let runs = Box(0)
-        let adapter = ClosureAdapter { request, _ in
+        let adapter = AdHocAdapter { request, _ in
             runs.change { $0 += 1 }
             request.headers["X-Run"] = "\(runs.value)"
         }
@@ -181,7 +181,7 @@ struct ErrorHandlingTests {
     @Test("Handlers get the status of a response whose body was lost")
     func lostBody() async throws {
         let seen = Box<[HTTPStatus?]>([])
-        let watch = ClosureErrorHandler { failure in
+        let watch = AdHocErrorHandler { failure in
             seen.change { $0.append(failure.status) }
             return .next(failure.error)
         }

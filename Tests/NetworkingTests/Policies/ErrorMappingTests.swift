@@ -60,7 +60,7 @@ struct ErrorMappingTests {
         let mapping = NetworkConfiguration.ErrorMapping { error, failure in
             Shown(error: "\(error)", status: failure.status)
         }
-        let failing = ErrorHandlingService([ClosureErrorHandler { _ in .fail(UserError.cloudy) }])
+        let failing = ErrorHandlingService([AdHocErrorHandler { _ in .fail(UserError.cloudy) }])
         #expect(
             await error(.status(.notFound), mapping: mapping) as? Shown
                 == Shown(error: "notFound: GET api.example.com/v1/open: 404 Not Found", status: .notFound))
@@ -77,7 +77,7 @@ struct ErrorMappingTests {
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = StubTransport { _ in .down }
             $0.errorHandlingService = ErrorHandlingService([
-                ClosureErrorHandler { failure in
+                AdHocErrorHandler { failure in
                     isLooking.settle(.success(()))
                     while !Task.isCancelled, failure.networkError?.kind != .cancelled { await Task.yield() }
                     return .next(failure.error)

@@ -64,7 +64,7 @@ struct OriginBorderTests {
         NetworkService(environment: Self.environment, authorizedBy: session) {
             $0.transport = stub
             // The adapter signs only what goes home.
-            let sign = ClosureAdapter { request, _ in if !request.isForeign { request.headers["X-Sign"] = "s" } }
+            let sign = AdHocAdapter { request, _ in if !request.isForeign { request.headers["X-Sign"] = "s" } }
             $0.requestAdaptingService = RequestAdaptingService([sign] + adapters)
             $0.errorHandlingService = ErrorHandlingService(handlers)
             configure(&$0)
@@ -87,7 +87,7 @@ struct OriginBorderTests {
         arguments: Source.allCases, Mirror.allCases)
     func retry(source: Source, mirror: Mirror) async throws {
         let stub = home()
-        let handler = ClosureErrorHandler { failure in
+        let handler = AdHocErrorHandler { failure in
             guard failure.attempt == 1, var request = source.request(of: failure), let url = mirror.url(request.url)
             else { return .next(failure.error) }
             request.url = url
@@ -125,7 +125,7 @@ struct OriginBorderTests {
     @Test("The credentials that a handler sets for the mirror arrive there", arguments: Source.allCases)
     func credentialsOfTheHandler(source: Source) async throws {
         let stub = home()
-        let handler = ClosureErrorHandler { failure in
+        let handler = AdHocErrorHandler { failure in
             guard failure.attempt == 1, var request = source.request(of: failure),
                 let url = Mirror.host.url(request.url)
             else { return .next(failure.error) }
@@ -142,7 +142,7 @@ struct OriginBorderTests {
     @Test("If a mirror refuses a request, no refresh starts", arguments: Source.allCases)
     func refusedByTheMirror(source: Source) async throws {
         let stub = home(mirror: .unauthorized)
-        let handler = ClosureErrorHandler { failure in
+        let handler = AdHocErrorHandler { failure in
             guard failure.status == .serviceUnavailable, var request = source.request(of: failure),
                 let url = Mirror.host.url(request.url)
             else { return .next(failure.error) }
@@ -160,7 +160,7 @@ struct OriginBorderTests {
     @Test("A request that comes back from a mirror gets the token again, and nothing else that it has lost")
     func thereAndBack() async throws {
         let stub = home(mirror: .serviceUnavailable)
-        let handler = ClosureErrorHandler { failure in
+        let handler = AdHocErrorHandler { failure in
             guard failure.attempt < 3, var request = failure.request else { return .next(failure.error) }
             let isAtHome = request.url.host != "mirror.example"
             var components = URLComponents(url: request.url, resolvingAgainstBaseURL: false)
@@ -181,7 +181,7 @@ struct OriginBorderTests {
     @Test("After an adapter has changed the server, the request carries nothing that was meant for the old one")
     func adapter() async throws {
         let stub = home()
-        let move = ClosureAdapter { request, _ in
+        let move = AdHocAdapter { request, _ in
             guard let url = Mirror.host.url(request.url) else { return }
             request.url = url
             request.headers["X-Sign-Here"] = "of the adapter"
@@ -197,7 +197,7 @@ struct OriginBorderTests {
     @Test("The credentials of the adapter that changes the server, and of later adapters, arrive there")
     func credentialsOfTheAdapter() async throws {
         let stub = home()
-        let move = ClosureAdapter { request, _ in
+        let move = AdHocAdapter { request, _ in
             guard let url = Mirror.host.url(request.url) else { return }
             request.headers[.authorization] = "Bearer MIRROR"
             request.url = url
@@ -211,7 +211,7 @@ struct OriginBorderTests {
     @Test("An adapter that creates a new request for another server gets no token there")
     func newRequest() async throws {
         let stub = home()
-        let move = ClosureAdapter { request, _ in
+        let move = AdHocAdapter { request, _ in
             request = HTTPRequest(.get, URL(string: "https://mirror.example/x") ?? request.url)
         }
         try await service(stub, adapters: [move]).request(AdHocEndpoint.get("x").authorized())

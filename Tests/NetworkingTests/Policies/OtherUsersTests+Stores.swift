@@ -15,7 +15,7 @@ extension OtherUsersTests {
             $0.cache = ResponseCache(clock: clock.networkClock)
             $0.requestAdaptingService = RequestAdaptingService([
                 TokenRequestAdapter(accessTokenSupervisor: session) { $1["X-Tenant"] = $0.userInfo["tenant"] },
-                ClosureAdapter { request, _ in request.headers[.authorization] = user.value },
+                AdHocAdapter { request, _ in request.headers[.authorization] = user.value },
             ])
         }
         #expect(try await service.request(UserEndpoint.fetch(id: "7"), as: .string) == "ann")

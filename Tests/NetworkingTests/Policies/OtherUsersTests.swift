@@ -56,7 +56,7 @@ struct OtherUsersTests {
         let session = session(AccessToken("alice"))
         let service = service(session, stub) {
             $0.errorHandlingService = ErrorHandlingService([
-                ClosureErrorHandler { failure in
+                AdHocErrorHandler { failure in
                     if let old = kept.value, failure.attempt == 1 { return .retry(with: old) }
                     kept.change { $0 = failure.networkError?.request }
                     return .next(failure.error)
@@ -164,7 +164,7 @@ struct OtherUsersTests {
         let session = session(AccessToken("alice"))
         let service = service(session, stub) {
             $0.requestAdaptingService = RequestAdaptingService([
-                ClosureAdapter { _, _ in
+                AdHocAdapter { _, _ in
                     session.accessToken = nil
                     session.accessToken = AccessToken("bob")
                 }

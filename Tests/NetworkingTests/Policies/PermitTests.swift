@@ -132,11 +132,11 @@ struct PermitTests {
     func givenBack() async {
         let limit = ConcurrencyLimit(1)
         let seen = Box<[Int]>([])
-        let handler = ClosureErrorHandler { failure in
+        let handler = AdHocErrorHandler { failure in
             seen.change { $0.append(limit.activeCount) }
             return .next(failure.error)
         }
-        for adapter in [ClosureAdapter { _, _ in }, ClosureAdapter { _, _ in throw UserError.taken }] {
+        for adapter in [AdHocAdapter { _, _ in }, AdHocAdapter { _, _ in throw UserError.taken }] {
             let service = UserService(environment: Fixture.environment) {
                 $0.transport = StubTransport { _ in .status(.gone) }
                 $0.concurrencyLimit = limit

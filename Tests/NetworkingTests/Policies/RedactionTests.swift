@@ -155,7 +155,7 @@ struct RedactionTests {
             $0.transport = stub
             $0.cookies = jar
             $0.errorHandlingService = ErrorHandlingService([
-                ClosureErrorHandler { failure in
+                AdHocErrorHandler { failure in
                     failures.change { $0.append(failure) }
                     return .next(failure.error)
                 }

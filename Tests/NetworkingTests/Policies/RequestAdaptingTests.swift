@@ -17,7 +17,7 @@ struct RequestAdaptingTests {
     func order() async throws {
         let adapters: [any RequestAdapter] = [
             HeadersAdapter(["X-A": "1"]),
-            ClosureAdapter { request, endpoint in request.headers["x-a"] = "\(endpoint.method)" },
+            AdHocAdapter { request, endpoint in request.headers["x-a"] = "\(endpoint.method)" },
         ]
         #expect(try await headers(adapters).map(\.value) == ["GET"])
     }
@@ -53,7 +53,7 @@ struct RequestAdaptingTests {
         }
         let standard = try await send()
         #expect(standard[.userAgent] == HTTPHeaders.standard[.userAgent] && standard["X-A"] == "1")
-        let removed = try await send(ClosureAdapter { request, _ in request.headers[.userAgent] = nil })
+        let removed = try await send(AdHocAdapter { request, _ in request.headers[.userAgent] = nil })
         #expect(removed[.userAgent] == nil && removed[.acceptLanguage] != nil)
         let own = NetworkEnvironment(baseURL: Fixture.environment.baseURL, defaultHeaders: ["X-B": "2"])
         #expect(try await send(HeadersAdapter([:]), own)[.userAgent] == nil)
@@ -73,7 +73,7 @@ struct RequestAdaptingTests {
         let stub = StubTransport()
         stub.on(nil, nil, .status(.badGateway), .status(.badGateway), .text("hello"))
         let runs = Box(0)
-        let adapter = ClosureAdapter { request, _ in
+        let adapter = AdHocAdapter { request, _ in
             runs.change { $0 += 1 }
             #expect(request.headers["X-Run"] == nil)
             request.headers["X-Run"] = "\(runs.value)"
@@ -92,7 +92,7 @@ struct RequestAdaptingTests {
         let stub = StubTransport { _ in .status(.ok) }
         let service = UserService(environment: Fixture.environment) {
             $0.transport = stub
-            $0.requestAdaptingService = RequestAdaptingService([ClosureAdapter { _, _ in throw UserError.taken }])
+            $0.requestAdaptingService = RequestAdaptingService([AdHocAdapter { _, _ in throw UserError.taken }])
         }
         #expect(await Fixture.failure { try await service.request(UserEndpoint.open) } as? UserError == .taken)
         #expect(stub.requests.isEmpty)

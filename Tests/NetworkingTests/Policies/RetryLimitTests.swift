@@ -82,8 +82,8 @@ struct RetryLimitTests {
         let handling = ErrorHandlingService([])
         let log = Box<[String]>([])
         let holder = Box<[ObservationToken]>([])
-        @Sendable func handler(_ name: String, _ body: @escaping @Sendable () -> Void = {}) -> ClosureErrorHandler {
-            ClosureErrorHandler { failure in
+        @Sendable func handler(_ name: String, _ body: @escaping @Sendable () -> Void = {}) -> AdHocErrorHandler {
+            AdHocErrorHandler { failure in
                 log.change { $0.append(name) }
                 body()
                 return .next(failure.error)

@@ -104,7 +104,7 @@ struct RetryTimelineTests {
     @Test("Each decision is stored in the history with its reason")
     func history() async throws {
         let failures = Box<[RequestFailure]>([])
-        let watch = ClosureErrorHandler { failure in
+        let watch = AdHocErrorHandler { failure in
             failures.change { $0.append(failure) }
             return .next(failure.error)
         }

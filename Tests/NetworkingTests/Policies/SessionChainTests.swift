@@ -35,7 +35,7 @@ struct SessionChainTests {
     @Test("A handler that ends every refused call prevents the refresh, for 1,000 calls")
     func failingFirst() async {
         let session = session()
-        let fail = ClosureErrorHandler { .fail($0.status == .unauthorized ? UserError.cloudy : $0.error) }
+        let fail = AdHocErrorHandler { .fail($0.status == .unauthorized ? UserError.cloudy : $0.error) }
         let service = service([session.adapter], [fail, session.handler])
         let errors = await withTaskGroup(of: UserError?.self) { group in
             for _ in 0..<1_000 {
@@ -53,7 +53,7 @@ struct SessionChainTests {
     @Test("A handler that asks for a retry prevents the refresh; the next refusal that reaches the handler starts it")
     func retryingFirst() async throws {
         let session = session()
-        let retry = ClosureErrorHandler { $0.attempt == 1 ? .retry(because: "once more") : .next($0.error) }
+        let retry = AdHocErrorHandler { $0.attempt == 1 ? .retry(because: "once more") : .next($0.error) }
         let service = service([session.adapter], [retry, session.handler])
         try await service.request(UserEndpoint.fetch(id: "7"))
         #expect(refreshes.value == 1)
@@ -64,7 +64,7 @@ struct SessionChainTests {
     func registered() async throws {
         let session = session()
         let service = service([session.adapter], [session.handler])
-        let token = service.client.errorHandlingService.register(ClosureErrorHandler { .fail($0.error) })
+        let token = service.client.errorHandlingService.register(AdHocErrorHandler { .fail($0.error) })
         _ = await Fixture.failure { try await service.request(UserEndpoint.fetch(id: "7")) }
         #expect(refreshes.value == 0)
         token.cancel()
@@ -76,7 +76,7 @@ struct SessionChainTests {
     func slowHandler() async throws {
         let session = session()
         let gate = Settlement<Void>()
-        let slow = ClosureErrorHandler { failure in
+        let slow = AdHocErrorHandler { failure in
             if failure.request?.url.path.hasSuffix("slow") == true { _ = try? await gate.value() }
             return .next(failure.error)
         }
@@ -94,7 +94,7 @@ struct SessionChainTests {
     func refusedBefore() async throws {
         let session = session()
         let gate = Settlement<Void>()
-        let slow = ClosureErrorHandler { failure in
+        let slow = AdHocErrorHandler { failure in
             if failure.request?.url.path.hasSuffix("slow") == true { _ = try? await gate.value() }
             return .next(failure.error)
         }
@@ -165,7 +165,7 @@ struct SessionChainTests {
     @Test("The handler alone refreshes and repeats a call to which the app has added the current or previous token")
     func handlerAlone() async throws {
         let session = session()
-        let own = ClosureAdapter { request, _ in
+        let own = AdHocAdapter { request, _ in
             let token = session.accessToken?.value ?? ""
             request.headers[.authorization] = "Bearer \(token)"
         }
@@ -173,13 +173,13 @@ struct SessionChainTests {
         try await service.request(UserEndpoint.fetch(id: "7"))
         #expect(refreshes.value == 1)
         let attempts = Box(0)
-        let late = ClosureAdapter { request, _ in
+        let late = AdHocAdapter { request, _ in
             attempts.change { $0 += 1 }
             request.headers[.authorization] = attempts.value == 1 ? "Bearer old" : "Bearer new"
         }
         try await self.service([late], [session.handler]).request(UserEndpoint.fetch(id: "7"))
         #expect(attempts.value == 2 && refreshes.value == 1, "a refusal of the previous token needs no refresh")
-        let other = ClosureAdapter { request, _ in request.headers[.authorization] = "Bearer other" }
+        let other = AdHocAdapter { request, _ in request.headers[.authorization] = "Bearer other" }
         let foreign = self.service([other], [session.handler])
         _ = await Fixture.failure { try await foreign.request(UserEndpoint.fetch(id: "7")) }
         #expect(refreshes.value == 1, "a token that the session does not know is none of its own")

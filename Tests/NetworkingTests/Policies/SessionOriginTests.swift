@@ -37,7 +37,7 @@ struct SessionOriginTests {
         "The token is sent only to the environment's server and listed origins, even in a handler's retry")
     func origins() async throws {
         let mirror = try #require(URL(string: "https://mirror.example/x"))
-        let handler = ClosureErrorHandler { failure in
+        let handler = AdHocErrorHandler { failure in
             guard failure.attempt == 1, var request = failure.originalRequest else { return .next(failure.error) }
             request.url = mirror
             return .retry(with: request)
@@ -58,7 +58,7 @@ struct SessionOriginTests {
 
     @Test("A handler's retry to another server carries neither the headers nor the query of the environment")
     func environmentStaysAtHome() async throws {
-        let handler = ClosureErrorHandler { failure in
+        let handler = AdHocErrorHandler { failure in
             guard failure.attempt == 1, var request = failure.originalRequest,
                 var components = URLComponents(url: request.url, resolvingAgainstBaseURL: false)
             else { return .next(failure.error) }
@@ -153,10 +153,10 @@ struct SessionOriginTests {
     @Test("If a handler sends a request to another server and then back, the last request is not marked as foreign")
     func thereAndBack() async throws {
         let marks = Box<[Bool]>([])
-        let note = ClosureAdapter { request, _ in marks.change { $0.append(request.isForeign) } }
+        let note = AdHocAdapter { request, _ in marks.change { $0.append(request.isForeign) } }
         let home = try #require(Fixture.environment.baseURL)
         let mirrors = [try #require(URL(string: "https://mirror.example/x")), home]
-        let handler = ClosureErrorHandler { failure in
+        let handler = AdHocErrorHandler { failure in
             guard failure.attempt <= 2 else { return .next(failure.error) }
             return .retry(with: HTTPRequest(.get, mirrors[failure.attempt - 1]))
         }

@@ -109,7 +109,7 @@ struct SessionOwnerTests {
             $0.transport = stub
             $0.errorHandlingService = ErrorHandlingService([session.handler])
             $0.requestAdaptingService = RequestAdaptingService([
-                ClosureAdapter { request, _ in
+                AdHocAdapter { request, _ in
                     session.accessToken = AccessToken("bob")
                     request.headers[.authorization] = "Bearer bob"
                 }
@@ -132,7 +132,7 @@ struct SessionOwnerTests {
                 TokenRequestAdapter(accessTokenSupervisor: session) { $1["X-User"] = $0.userInfo["uid"] }
             ])
             $0.errorHandlingService = ErrorHandlingService([
-                ClosureErrorHandler { failure in
+                AdHocErrorHandler { failure in
                     session.accessToken = nil
                     return failure.request.map { .retry(with: $0) } ?? .next(failure.error)
                 }
@@ -149,7 +149,7 @@ struct SessionOwnerTests {
         UserService(environment: Fixture.environment, authorizedBy: session) {
             $0.transport = stub
             $0.errorHandlingService = ErrorHandlingService([
-                ClosureErrorHandler { failure in
+                AdHocErrorHandler { failure in
                     guard failure.status == .unauthorized, failure.attempt == 1 else { return .next(failure.error) }
                     logIn()
                     return .retry(because: "the user has logged in again")

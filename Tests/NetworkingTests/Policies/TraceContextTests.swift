@@ -73,7 +73,7 @@ struct TraceContextTests {
     func mirror() async throws {
         stub.on(.get, "/v1/open", .status(.serviceUnavailable))
         stub.on(.get, "/mirror", .text("there"))
-        let mirror = ClosureErrorHandler { failure in
+        let mirror = AdHocErrorHandler { failure in
             guard var request = failure.originalRequest, let url = URL(string: "https://mirror.example/mirror") else {
                 return .next(failure.error)
             }

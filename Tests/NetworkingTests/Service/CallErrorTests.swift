@@ -30,7 +30,7 @@ struct CallErrorTests {
     func decodingError() async {
         stub.on(nil, nil, .json(text: #"{"users":[{"id":1,"secret":"hush"}]}"#))
         let seen = Box<[RequestFailure]>([])
-        let handler = ClosureErrorHandler { failure in
+        let handler = AdHocErrorHandler { failure in
             seen.change { $0.append(failure) }
             return .next(failure.error)
         }

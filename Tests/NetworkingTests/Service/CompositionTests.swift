@@ -35,7 +35,7 @@ struct CompositionTests {
         let stub = StubTransport()
         stub.on(nil, nil, .down, .text("ok"))
         let count = Box(0)
-        let willRequest = ClosureAdapter { request, _ in
+        let willRequest = AdHocAdapter { request, _ in
             count.change { $0 += 1 }
             guard let mirror = URL(string: "https://mirror.example/\(count.value)") else { return }
             request = HTTPRequest(.get, mirror)
@@ -59,7 +59,7 @@ struct CompositionTests {
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = chain
             $0.requestAdaptingService = RequestAdaptingService([
-                ClosureAdapter { request, _ in request.headers["X-Rewritten"] = "yes" }
+                AdHocAdapter { request, _ in request.headers["X-Rewritten"] = "yes" }
             ])
         }
         try await service.request(Item())
@@ -148,13 +148,13 @@ struct CompositionTests {
         let session = AccessTokenSupervisor(token: AccessToken("a"), clock: Fixture.stillClock) { _ in AccessToken("b")
         }
         let handlers = [
-            "RetryErrorHandler", "UnauthorizedErrorHandler", "GeneralErrorHandler", "ClosureErrorHandler",
+            "RetryErrorHandler", "UnauthorizedErrorHandler", "GeneralErrorHandler", "AdHocErrorHandler",
         ]
         let client = NetworkClient(environment: Fixture.environment) {
             $0.retry = .standard
             $0.errorHandlingService = ErrorHandlingService([
                 RetryErrorHandler(.standard), session.handler, GeneralErrorHandler(),
-                ClosureErrorHandler { .next($0.error) },
+                AdHocErrorHandler { .next($0.error) },
             ])
         }
         #expect(client.errorHandlingService.handlers.map { "\(type(of: $0))" } == handlers)
@@ -217,7 +217,7 @@ struct CompositionTests {
     func subclasses() {
         let services = [
             Tagged("a") { _ in }, Tagged("b", of: NetworkConfiguration(environment: Fixture.environment)),
-            Tagged("c", ClosureErrorHandler { .next($0.error) }), Tagged("d", client: NetworkService().client),
+            Tagged("c", AdHocErrorHandler { .next($0.error) }), Tagged("d", client: NetworkService().client),
         ]
         #expect(services.map(\.tag) == ["a", "b", "c", "d"])
         for service in services {

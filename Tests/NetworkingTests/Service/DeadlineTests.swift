@@ -61,7 +61,7 @@ struct DeadlineTests {
     func deadlineInUserCode() async {
         let stub = StubTransport { _ in .text("hello") }
         let clock = clock
-        let slow = ClosureAdapter { _, _ in clock.advance(by: .seconds(5)) }
+        let slow = AdHocAdapter { _, _ in clock.advance(by: .seconds(5)) }
         let settings = RequestSettings { $0.timeouts.total = .seconds(3) }
         let task = service(stub, adapters: [slow], handlers: []).task(UserEndpoint.open, as: .string, with: settings)
         #expect((await error(of: task) as? NetworkError)?.kind == .deadlineTimedOut)
@@ -77,7 +77,7 @@ struct DeadlineTests {
         let other = service(StubTransport { _ in .text("analytics") })
         let over = Settlement<Void>()
         let left = Settlement<Task<String, any Error>>()
-        let adapter = ClosureAdapter { _, _ in
+        let adapter = AdHocAdapter { _, _ in
             let task = Task {
                 while over.outcome == nil { await Task.yield() }
                 return try await other.request(UserEndpoint.open, as: .string)
@@ -95,7 +95,7 @@ struct DeadlineTests {
     @Test("A handler that always requests a retry gets ten attempts, and then the next handlers run")
     func cap() async {
         let stub = StubTransport { _ in .status(.notFound) }
-        let stubborn = ClosureErrorHandler { _ in .retry() }
+        let stubborn = AdHocErrorHandler { _ in .retry() }
         let error = await Fixture.failure {
             try await service(stub, handlers: [stubborn, GeneralErrorHandler()]).request(UserEndpoint.open)
         }

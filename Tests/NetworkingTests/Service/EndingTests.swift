@@ -79,7 +79,7 @@ struct EndingTests {
     func cancelWhileAdapting() async {
         let stub = StubTransport { _ in .text("hello") }
         let entered = Settlement<Void>()
-        let adapter = ClosureAdapter { _, _ in
+        let adapter = AdHocAdapter { _, _ in
             entered.settle(.success(()))
             while !Task.isCancelled { await Task.yield() }
         }
@@ -142,7 +142,7 @@ struct EndingTests {
     func cancelledWalk() async {
         let manual = ManualTransport()
         let kinds = Box<[NetworkError.Kind]>([])
-        let stubborn = ClosureErrorHandler { failure in
+        let stubborn = AdHocErrorHandler { failure in
             kinds.change { $0.append(failure.networkError?.kind ?? .unknown) }
             return .retry()
         }
@@ -158,7 +158,7 @@ struct EndingTests {
         let manual = ManualTransport()
         let inner = service(manual)
         let started = Settlement<RequestTask<String>>()
-        let adapter = ClosureAdapter { _, _ in
+        let adapter = AdHocAdapter { _, _ in
             started.settle(.success(inner.task(UserEndpoint.open, as: .string)))
             let _: String = try await inner.request(UserEndpoint.open, as: .string)
         }
@@ -188,7 +188,7 @@ struct EndingTests {
     func cancelledBackoff() async throws {
         let clock = ManualClock()
         let seen = Box<[RequestFailure]>([])
-        let handler = ClosureErrorHandler { failure in
+        let handler = AdHocErrorHandler { failure in
             seen.change { $0.append(failure) }
             return .next(failure.error)
         }
@@ -213,8 +213,8 @@ struct EndingTests {
     @Test("If a call is cancelled while an adapter runs, the next adapters do not run")
     func adaptersAfterCancel() async throws {
         let ran = Box(0)
-        let first = ClosureAdapter { _, _ in withUnsafeCurrentTask { $0?.cancel() } }
-        let second = ClosureAdapter { _, _ in ran.change { $0 += 1 } }
+        let first = AdHocAdapter { _, _ in withUnsafeCurrentTask { $0?.cancel() } }
+        let second = AdHocAdapter { _, _ in ran.change { $0 += 1 } }
         let service = NetworkService(environment: Fixture.environment) {
             $0.errorMapping = .unmapped
             $0.transport = StubTransport { _ in .status(.ok) }

@@ -55,7 +55,7 @@ struct NestedCallTests {
             await Task.yield()
             return try await form.text(from: service)
         }
-        let adapter = ClosureAdapter { request, _ in
+        let adapter = AdHocAdapter { request, _ in
             if caller == .adapter, request.url.path == "/v1/outer" { request.headers["X-Nested"] = try await nested() }
         }
         let transport = NestingTransport { caller == .transport ? try await nested() : "outer" }
@@ -93,7 +93,7 @@ struct NestedCallTests {
         let isOver = Box(false)
         let left = Box<Task<Void, any Error>?>(nil)
         let made = Box<NetworkService?>(nil)
-        let adapter = ClosureAdapter { request, _ in
+        let adapter = AdHocAdapter { request, _ in
             guard let service = made.value else { return }
             if request.url.path == "/v1/outer", leaving == "middle" { try await service.request(.get("middle")) }
             guard request.url.path == "/v1/\(leaving)" else { return }
@@ -142,7 +142,7 @@ struct NestedCallTests {
             $0.concurrencyLimit = limit
             $0.backoffGate = nil
         }
-        let adapter = ClosureAdapter { request, _ in
+        let adapter = AdHocAdapter { request, _ in
             try await inner.request(Order.poll)
             request.headers["X-Attested"] = "1"
         }

@@ -21,7 +21,7 @@ struct ReplacedRequestTests {
         let session = AccessTokenSupervisor(token: AccessToken("SECRET"), clock: clock.networkClock) { _ in
             AccessToken("new")
         }
-        let handler = ClosureErrorHandler { [self] failure in
+        let handler = AdHocErrorHandler { [self] failure in
             guard failure.attempt < 4, var request = failure.history.first?.request ?? failure.request,
                 let url = mirror(request.url)
             else { return .next(failure.error) }
@@ -48,7 +48,7 @@ struct ReplacedRequestTests {
     func baseURL() async throws {
         stub.on(nil, nil) { $0.url.host == "mirror.example" ? StubResponse() : .status(.serviceUnavailable) }
         let base = try #require(URL(string: "https://user:pw@api.example/v1?base=a%2Fb"))
-        let handler = ClosureErrorHandler { failure in
+        let handler = AdHocErrorHandler { failure in
             guard failure.attempt == 1, var request = failure.request,
                 var components = URLComponents(url: request.url, resolvingAgainstBaseURL: false)
             else { return .next(failure.error) }
@@ -83,7 +83,7 @@ struct ReplacedRequestTests {
 
     @Test("What prevented one attempt from being sent does not prevent the next", arguments: [false, true])
     func unsent(isAdapted: Bool) async throws {
-        let patient = ClosureErrorHandler { failure in
+        let patient = AdHocErrorHandler { failure in
             (failure.error as? NetworkError)?.kind == .circuitOpen && failure.attempt == 1
                 ? .retry(after: .seconds(31), with: isAdapted ? failure.adaptedRequest : failure.request)
                 : .next(failure.error)
@@ -112,7 +112,7 @@ struct ReplacedRequestTests {
             AccessToken("new")
         }
         for host in ["api.example.com", "mirror.example"] {
-            let handler = ClosureErrorHandler { failure in
+            let handler = AdHocErrorHandler { failure in
                 guard failure.attempt == 1, let url = URL(string: "https://\(host)/y") else {
                     return .next(failure.error)
                 }

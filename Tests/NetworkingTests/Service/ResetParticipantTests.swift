@@ -58,7 +58,7 @@ struct ResetParticipantTests {
     @Test("Calls that reset their service at the same time do not wait for each other", .endsInTime)
     func fromInsideTwice() async throws {
         let service = Box<UserService?>(nil)
-        let resetting = ClosureErrorHandler { failure in
+        let resetting = AdHocErrorHandler { failure in
             if failure.status == .gone { await service.value?.reset() }
             return .next(failure.error)
         }

@@ -50,7 +50,7 @@ struct ResetTests {
         let isHeld = Settlement<Void>()
         let entered = Box(0)
         // This handler ignores cancellation, so its call returns only when the handler returns.
-        let stubborn = ClosureErrorHandler { failure in
+        let stubborn = AdHocErrorHandler { failure in
             entered.change { $0 += 1 }
             await withCheckedContinuation { continuation in isHeld.observe { _ in continuation.resume() } }
             return .next(failure.error)
@@ -141,7 +141,7 @@ struct ResetTests {
     @Test("A reset from inside a call does not end that call and does not wait for it", .endsInTime)
     func fromInside() async throws {
         let service = Box<UserService?>(nil)
-        let resetting = ClosureErrorHandler { failure in
+        let resetting = AdHocErrorHandler { failure in
             if failure.status == .gone { await service.value?.reset() }
             return failure.status == .gone ? .retry() : .next(failure.error)
         }

@@ -70,7 +70,7 @@ struct TenthPartTests {
         stub.on(nil, nil) { $0.url.host == "b.example" ? StubResponse() : .status(.serviceUnavailable) }
         let service = service(leavesOrigin: leavesOrigin, leavesCall: false) {
             $0.errorHandlingService = ErrorHandlingService([
-                ClosureErrorHandler { failure in
+                AdHocErrorHandler { failure in
                     guard failure.attempt == 1, var request = failure.request,
                         let url = URL(string: "https://b.example")
                     else { return .next(failure.error) }
@@ -93,7 +93,7 @@ struct TenthPartTests {
         }
         let service = service(leavesOrigin: false, leavesCall: false) {
             $0.errorHandlingService = ErrorHandlingService([
-                ClosureErrorHandler { failure in
+                AdHocErrorHandler { failure in
                     guard failure.attempt == 1, var request = failure.originalRequest else {
                         return .next(failure.error)
                     }
@@ -112,7 +112,7 @@ struct TenthPartTests {
     func adapter(leavesOrigin: Bool) async throws {
         stub.on(nil, nil, StubResponse())
         let service = service(leavesOrigin: leavesOrigin, leavesCall: false) {
-            let move = ClosureAdapter { request, _ in request.url = URL(string: "https://b.example") ?? request.url }
+            let move = AdHocAdapter { request, _ in request.url = URL(string: "https://b.example") ?? request.url }
             $0.requestAdaptingService = RequestAdaptingService($0.requestAdaptingService.adapters + [move])
         }
         try await service.request(.get("x"))
@@ -153,7 +153,7 @@ struct TenthPartTests {
         let service = service(leavesCall: leavesCall) {
             $0.cache = ResponseCache(clock: clock.networkClock)
             $0.errorHandlingService = ErrorHandlingService([
-                ClosureErrorHandler { .next(Wrapped(cause: $0.networkError)) }
+                AdHocErrorHandler { .next(Wrapped(cause: $0.networkError)) }
             ])
         }
         let thrown = await Fixture.failure { let _: Int = try await service.request(.get("x")) }

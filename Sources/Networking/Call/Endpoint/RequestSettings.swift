@@ -128,6 +128,12 @@ public struct RequestSettings: Sendable {
         set { orders.order(duplicateGroup: newValue) }
     }
 
+    /// The redirects that the call follows. Default: the policy of the service (``NetworkConfiguration/redirects``).
+    public var redirects: RedirectPolicy? {
+        get { orders.redirects.policy }
+        set { orders.order(redirects: newValue) }
+    }
+
     /// The kinds of networks that the call may use. Default: all.
     public var networkAccess: NetworkAccess? {
         get { parts.value.networkAccess }

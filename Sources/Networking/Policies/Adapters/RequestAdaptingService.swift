@@ -10,8 +10,13 @@ public struct RequestAdaptingService: Sendable {
     /// Creates a service from adapters. Without adapters, requests are sent as their endpoints describe them.
     public init(_ adapters: [any RequestAdapter] = []) {
         self.adapters = adapters
-        synchronous = adapters.map { $0 as? any SynchronousRequestAdapter }
+        synchronous = adapters.map { ($0 as? AdHocAdapter)?.synchronous ?? $0 as? any SynchronousRequestAdapter }
         changesOnlyFields = adapters.map { $0 is any FieldAdapter }
+    }
+
+    /// Returns a service with more adapters, which run last.
+    func adding(_ last: [any RequestAdapter]) -> RequestAdaptingService {
+        last.isEmpty ? self : RequestAdaptingService(adapters + last)
     }
 
     /// Runs every adapter on the request.
@@ -77,6 +82,8 @@ extension SynchronousRequestAdapter {
 /// An error that an adapter throws ends the attempt before anything is sent. The error handlers receive the error.
 ///
 /// ## Example
+///
+/// An ``AdHocAdapter`` is an adapter that consists of a closure.
 ///
 /// ```swift
 /// struct TenantAdapter: RequestAdapter {

@@ -54,10 +54,13 @@ struct RedirectFollowingTransport: Transport {
         guard let known = error as? NetworkError, known.isLossOfBody, let response = known.response else { throw error }
         let context = request.parts.transfer
         if context?.rejects(response) != true {
-            guard case .follow = policy, try Redirect.request(after: response) != nil else { throw error }
+            guard policy(of: request).follows, try Redirect.request(after: response) != nil else { throw error }
         }
         return response.cutOff(by: known, keeping: context?.maximumRejectedSize ?? RejectedBody.maximumSize)
     }
+
+    /// The policy of the call, or else of the service.
+    private func policy(of request: HTTPRequest) -> RedirectPolicy { request.parts.redirects.policy ?? policy }
 
     @inline(never)
     private func failed(_ error: any Error, after redirects: [HTTPResponse]) -> any Error {
@@ -72,11 +75,14 @@ struct RedirectFollowingTransport: Transport {
     /// retains the frame of that function.
     @inline(never)
     private func next(after response: HTTPResponse, hops: Int) throws -> HTTPRequest? {
-        guard case .follow(let limit) = policy, let next = try Redirect.request(after: response) else { return nil }
-        guard hops < limit else {
+        let policy = policy(of: response.request)
+        guard policy.follows, let target = try Redirect.request(after: response),
+            let next = policy.next(target, after: response)
+        else { return nil }
+        guard hops < policy.limit else {
             throw NetworkError(
-                .tooManyRedirects, reason: "there were more than \(limit) redirects", request: response.request,
-                response: response)
+                .tooManyRedirects, reason: "there were more than \(policy.limit) redirects",
+                request: response.request, response: response)
         }
         response.request.parts.transfer?.report(.redirected(response.followed, to: next))
         return next
@@ -178,15 +184,4 @@ enum Redirect {
             .redirectRefused, reason: "the redirect (\(response.status)) was not followed: \(reason)",
             request: response.request, response: response)
     }
-}
-
-/// The redirects that are followed ([RFC 9110 section 15.4](https://www.rfc-editor.org/rfc/rfc9110#section-15.4)).
-public enum RedirectPolicy: Hashable, Sendable {
-    /// Follows at most `limit` redirects in a row.
-    case follow(limit: Int)
-    /// Follows no redirects: the 3xx response is the response of the call.
-    case ignore
-
-    /// Follows at most 20 redirects in a row.
-    public static let standard = RedirectPolicy.follow(limit: 20)
 }

@@ -1,0 +1,60 @@
+/// An adapter that consists of a closure.
+///
+/// ```swift
+/// $0.requestAdaptingService = RequestAdaptingService([
+///     HeadersAdapter(["X-Client": "ios"]),
+///     AdHocAdapter { request, _ in request.headers["X-Attempt"] = "\(request.attempt)" },
+/// ])
+/// ```
+public struct AdHocAdapter: RequestAdapter {
+    private let change: @Sendable (inout HTTPRequest, any Endpoint) async throws -> Void
+    /// The same adapter, if its closure never waits.
+    let synchronous: (any SynchronousRequestAdapter)?
+
+    /// Creates an adapter from a closure that never waits. It is also called for
+    /// ``NetworkRequesting/cachedResponse(_:as:with:)``.
+    public init(_ change: @escaping @Sendable (inout HTTPRequest, any Endpoint) throws -> Void) {
+        self.change = change
+        synchronous = Synchronous(change: change)
+    }
+
+    /// Creates an adapter from a closure that may wait.
+    public init(_ change: @escaping @Sendable (inout HTTPRequest, any Endpoint) async throws -> Void) {
+        self.change = change
+        synchronous = nil
+    }
+
+    /// Calls the closure with the request.
+    public func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
+        try await change(&request, endpoint)
+    }
+
+    private struct Synchronous: SynchronousRequestAdapter {
+        let change: @Sendable (inout HTTPRequest, any Endpoint) throws -> Void
+
+        func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws { try change(&request, endpoint) }
+    }
+}
+
+/// The adapters of one call. It is the part of a request that belongs to the room of adapters.
+struct AdapterOrder: HTTPRequest.Order {
+    /// Nil means the adapters of the next level.
+    fileprivate(set) var adapters: [any RequestAdapter]?
+
+    var outsideOrigin: AdapterOrder? { self }
+    /// A request that does not belong to the call is not adapted again.
+    var outsideCall: AdapterOrder? { nil }
+    /// What the adapters change is in the request.
+    var identity: [String] { [] }
+
+    func over(_ base: AdapterOrder) -> AdapterOrder { AdapterOrder(adapters: adapters ?? base.adapters) }
+}
+
+extension RequestSettings {
+    /// The adapters of the call. They run after the adapters of ``NetworkConfiguration/requestAdaptingService`` and of
+    /// the session, so they see the token. They take no part in a reset. Default: none.
+    public var adapters: [any RequestAdapter]? {
+        get { orders[order: AdapterOrder.self].adapters }
+        set { orders[order: AdapterOrder.self].adapters = newValue }
+    }
+}

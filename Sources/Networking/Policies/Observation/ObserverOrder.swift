@@ -1,0 +1,22 @@
+/// The observers of one call. It is the part of a request that belongs to the room of observation.
+struct ObserverOrder: HTTPRequest.Order {
+    /// Nil means the observers of the next level.
+    fileprivate(set) var observers: [any RequestObserver]?
+
+    var outsideOrigin: ObserverOrder? { self }
+    /// A request that somebody keeps does not keep the observers.
+    var outsideCall: ObserverOrder? { nil }
+    /// Observers change nothing.
+    var identity: [String] { [] }
+
+    func over(_ base: ObserverOrder) -> ObserverOrder { ObserverOrder(observers: observers ?? base.observers) }
+}
+
+extension RequestSettings {
+    /// The observers of the call, in addition to the observers of the service (``NetworkRequesting/observers``), which
+    /// are notified first. Default: none.
+    public var observers: [any RequestObserver]? {
+        get { orders[order: ObserverOrder.self].observers }
+        set { orders[order: ObserverOrder.self].observers = newValue }
+    }
+}

@@ -1,0 +1,67 @@
+/// The redirects that are followed ([RFC 9110 section 15.4](https://www.rfc-editor.org/rfc/rfc9110#section-15.4)).
+///
+/// ```swift
+/// let policy = RedirectPolicy.deciding { next, response in
+///     next.url.host == "login.example.com" ? nil : next      // the redirect to the log-in page is the response
+/// }
+/// ```
+public struct RedirectPolicy: Sendable {
+    /// The largest number of redirects in a row.
+    let limit: Int
+    /// Whether a redirect can be followed.
+    let follows: Bool
+    private let decide: (@Sendable (HTTPRequest, HTTPResponse) -> HTTPRequest?)?
+
+    /// Follows no redirects: the 3xx response is the response of the call.
+    public static let ignore = RedirectPolicy(limit: 0, follows: false, decide: nil)
+
+    /// Follows at most 20 redirects in a row.
+    public static let standard = RedirectPolicy.follow(limit: 20)
+
+    /// Follows at most `limit` redirects in a row. A further redirect ends the call with
+    /// ``NetworkError/Kind/tooManyRedirects``.
+    public static func follow(limit: Int) -> RedirectPolicy { RedirectPolicy(limit: limit, follows: true, decide: nil) }
+
+    /// Decides about each redirect with a closure.
+    ///
+    /// - Parameters:
+    ///   - limit: The largest number of redirects in a row. Default: 20.
+    ///   - decide: Receives the request that follows the redirect, and the 3xx response. It returns the request, which
+    ///     it may change, or nil: then the 3xx response is the response of the call. If it changes the origin, the
+    ///     request loses what does not belong to another origin, as with a redirect to it. The closure is not asked
+    ///     about a redirect that the library refuses, such as one from https to http. It is called on any thread, and
+    ///     must not wait.
+    public static func deciding(
+        limit: Int = 20, _ decide: @escaping @Sendable (_ next: HTTPRequest, _ response: HTTPResponse) -> HTTPRequest?
+    ) -> RedirectPolicy {
+        RedirectPolicy(limit: limit, follows: true, decide: decide)
+    }
+
+    /// Returns the request that follows a redirect; nil if the redirect is not followed.
+    func next(_ target: HTTPRequest, after response: HTTPResponse) -> HTTPRequest? {
+        guard let decide else { return target }
+        return decide(target, response.withoutStream)?.inCall(of: target)
+            .leavingOrigin(of: target, response.request)
+    }
+}
+
+/// The policy of one call. It is the part of a request that belongs to the room of redirects.
+struct RedirectOrder: HTTPRequest.Order {
+    /// Nil means the policy of the service.
+    fileprivate(set) var policy: RedirectPolicy?
+
+    var outsideOrigin: RedirectOrder? { self }
+    /// A request that does not belong to the call follows the redirects of its service.
+    var outsideCall: RedirectOrder? { nil }
+    /// Redirects are followed for each transfer, before its response is shared or stored.
+    var identity: [String] { [] }
+
+    func over(_ base: RedirectOrder) -> RedirectOrder { RedirectOrder(policy: policy ?? base.policy) }
+}
+
+extension HTTPRequest.Parts {
+    var redirects: RedirectOrder { self[order: RedirectOrder.self] }
+
+    /// Sets the policy of the call; nil means that the settings of the next level apply.
+    mutating func order(redirects policy: RedirectPolicy?) { self[order: RedirectOrder.self].policy = policy }
+}
