@@ -202,6 +202,10 @@ int clibcurl_easy_set_close_socket(void *easy, int option, int (*function)(void 
 int clibcurl_easy_set_debug(void *easy, int option, int (*function)(void *, int, char *, size_t, void *)) {
     return curl.easy_setopt(easy, option, function);
 }
+int clibcurl_easy_set_progress(
+    void *easy, int option, int (*function)(void *, int64_t, int64_t, int64_t, int64_t)) {
+    return curl.easy_setopt(easy, option, function);
+}
 int clibcurl_easy_set_prereq(void *easy, int option, int (*function)(void *, char *, char *, int, int)) {
     return curl.easy_setopt(easy, option, function);
 }

@@ -30,10 +30,49 @@
                 }
             }
 
+            /// Returns data in uncompressed blocks of brotli (RFC 7932, section 9.2).
+            private static func brotli(_ data: Data) -> Data {
+                var all = Data()
+                for start in stride(from: 0, to: data.count, by: 60_000) {
+                    let block = data[start..<min(start + 60_000, data.count)]
+                    let head = (block.count - 1) << 3 | 1 << 19  // not the last block, 4 nibbles, uncompressed
+                    let bits = start == 0 ? head << 1 : head  // the first bit of the stream is its window
+                    all += [UInt8(bits & 0xFF), UInt8(bits >> 8 & 0xFF), UInt8(bits >> 16)]
+                    all += block
+                }
+                return all + [3]
+            }
+
+            /// Returns data in raw blocks of zstd (RFC 8878, section 3.1.1).
+            private static func zstd(_ data: Data) -> Data {
+                var all = Data([0x28, 0xB5, 0x2F, 0xFD, 0, 0x50])
+                for start in stride(from: 0, to: data.count, by: 60_000) {
+                    let block = data[start..<min(start + 60_000, data.count)]
+                    let head = block.count << 3 | (start + 60_000 < data.count ? 0 : 1)
+                    all += [UInt8(head & 0xFF), UInt8(head >> 8 & 0xFF), UInt8(head >> 16)]
+                    all += block
+                }
+                return all
+            }
+
+            private static func encoded(_ data: Data, _ coding: String) -> Data {
+                switch coding {
+                case "br": brotli(data)
+                case "zstd": zstd(data)
+                default: deflated(data)
+                }
+            }
+
+            private static let paths =
+                ["plain", "chunked", "plain/deflate", "chunked/deflate", "plain/deflate/deflate"]
+                + ContentCoding.available.filter { $0 == .brotli || $0 == .zstd }.flatMap {
+                    ["plain/\($0.rawValue)", "chunked/\($0.rawValue)/deflate"]
+                }
+
             private func server() throws -> LoopbackServer {
                 try LoopbackServer { request in
                     let codings = request.path.split(separator: "/").dropFirst().map(String.init)
-                    let body = codings.reduce(Self.text) { body, _ in Self.deflated(body) }
+                    let body = codings.reduce(Self.text) { Self.encoded($0, $1) }
                     let headers: HTTPHeaders =
                         codings.isEmpty ? [] : [.contentEncoding: codings.joined(separator: ", ")]
                     guard request.path.hasPrefix("/chunked") else {
@@ -63,10 +102,7 @@
                     $0.transport = transport
                 }
                 try await withThrowingTaskGroup(of: Void.self) { group in
-                    for (index, path) in [
-                        "plain", "chunked", "plain/deflate", "chunked/deflate", "plain/deflate/deflate",
-                    ]
-                    .enumerated() {
+                    for (index, path) in Self.paths.enumerated() {
                         group.addTask {
                             let data = try await service.request(.get(EndpointPath(verbatim: path)), as: .data)
                             #expect(data == Self.text, "\(path)")

@@ -63,6 +63,8 @@ int clibcurl_easy_set_seek(void *easy, int option, int (*function)(void *, int64
 int clibcurl_easy_set_open_socket(void *easy, int option, int (*function)(void *, int, void *));
 int clibcurl_easy_set_close_socket(void *easy, int option, int (*function)(void *, int));
 int clibcurl_easy_set_debug(void *easy, int option, int (*function)(void *, int, char *, size_t, void *));
+int clibcurl_easy_set_progress(
+    void *easy, int option, int (*function)(void *, int64_t, int64_t, int64_t, int64_t));
 int clibcurl_easy_set_prereq(void *easy, int option, int (*function)(void *, char *, char *, int, int));
 int clibcurl_easy_set_resolver_start(void *easy, int option, int (*function)(void *, void *, void *));
 /// Limits what a server can do with TLS messages after the handshake, if libcurl uses OpenSSL. libcurl then returns to
@@ -149,6 +151,7 @@ int clibcurl_socket_end(int socket);
 enum {
     CCURLOPT_SSLVERSION = 32,
     CCURLOPT_VERBOSE = 41,
+    CCURLOPT_NOPROGRESS = 43,
     CCURLOPT_NOBODY = 44,
     CCURLOPT_UPLOAD = 46,
     CCURLOPT_FRESH_CONNECT = 74,
@@ -201,6 +204,7 @@ enum {
     CCURLOPT_PROXY_SSL_CIPHER_LIST = 10259,
     CCURLOPT_REQUEST_TARGET = 10266,
     CCURLOPT_RESOLVER_START_DATA = 10273,
+    CCURLOPT_XFERINFODATA = 10057,
     CCURLOPT_PREREQDATA = 10313,
 
     CCURLOPT_WRITEFUNCTION = 20011,
@@ -211,6 +215,7 @@ enum {
     CCURLOPT_SEEKFUNCTION = 20167,
     CCURLOPT_CLOSESOCKETFUNCTION = 20208,
     CCURLOPT_RESOLVER_START_FUNCTION = 20272,
+    CCURLOPT_XFERINFOFUNCTION = 20219,
     CCURLOPT_PREREQFUNCTION = 20312,
 
     CCURLOPT_INFILESIZE_LARGE = 30115,

@@ -2,13 +2,19 @@
     import Foundation
     import Testing
 
-    /// An HTTP/2 server over TLS, written in Python, that answers a request with empty frames for four seconds.
+    /// An HTTP/2 server over TLS, written in Python, that answers a request with frames without content for four seconds.
     struct FloodServer {
         let url: URL
         private let running: RunningTool
 
-        init(_ authority: CertificateAuthority, certificate: String) throws {
-            running = try Tool.python.start(["-c", FloodServer.script, certificate], in: authority.folder.url)
+        /// The frames of a flood.
+        enum Kind: String, CaseIterable {
+            case data, goAway, settings, informational
+        }
+
+        init(_ authority: CertificateAuthority, certificate: String, _ kind: Kind) throws {
+            running = try Tool.python.start(
+                ["-c", FloodServer.script, certificate, kind.rawValue], in: authority.folder.url)
             let line = String(decoding: running.output.availableData, as: UTF8.self)
             let port = try #require(
                 Int(line.trimmingCharacters(in: .whitespacesAndNewlines)), "the server did not start")
@@ -29,8 +35,15 @@
                     received = b""
                     while b"\\x01\\x05\\x00\\x00\\x00\\x01" not in received and b"\\x01\\x25\\x00\\x00\\x00\\x01" not in received:
                         received += connection.recv(65536)
-                    connection.sendall(frame(4, 1, 0, b"") + frame(1, 4, 1, b"\\x88"))
-                    flood = frame(0, 0, 1, b"") * 7000
+                    head = frame(1, 4, 1, b"\\x88") if sys.argv[2] != "informational" else b""
+                    connection.sendall(frame(4, 1, 0, b"") + head)
+                    limit = lambda count: frame(4, 0, 0, struct.pack(">HI", 3, count))
+                    flood = {
+                        "data": frame(0, 0, 1, b"") * 7000,
+                        "goAway": frame(7, 0, 0, struct.pack(">II", 2**31 - 1, 0)) * 4000,
+                        "settings": (limit(100) + limit(101)) * 2000,
+                        "informational": frame(6, 1, 0, b"12345678") * 7000 + frame(1, 4, 1, b"\\x08\\x03103"),
+                    }[sys.argv[2]]
                     end = time.time() + 4
                     while time.time() < end: connection.sendall(flood)
                 except Exception: pass

@@ -35,12 +35,15 @@
             if let stream = loop.streamLog.read(line, on: connection) { self.stream = stream }
         }
 
-        /// Counts a TLS record that has arrived, for ``CurlFault/heldLoops``.
-        func noteRecord() {
-            loop.records += 1
-            guard loop.records % 4_096 == 0, CurlLoop.time() &- loop.now > 500_000_000 else { return }
-            failure = NetworkError(.malformedResponse, reason: "the server sends frames without an end")
+        /// Counts a TLS record that has arrived, or a step of libcurl, for ``CurlFault/heldLoops``.
+        ///
+        /// - Returns: Whether libcurl may go on. If not, the connection has been ended.
+        @discardableResult
+        func mayGoOn() -> Bool {
+            guard hold.noteEvent(of: loop.pace.calls) else { return true }
+            failure = failure ?? NetworkError(.malformedResponse, reason: "the server sends frames without an end")
             handle?.endConnection()
+            return false
         }
 
         /// Opens the body again, for another attempt.

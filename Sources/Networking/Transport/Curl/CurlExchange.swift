@@ -21,6 +21,7 @@
         @exclusivity(unchecked) var response: CurlResponse
         @exclusivity(unchecked) var activity: CurlActivity
         @exclusivity(unchecked) var pauses: Int32 = 0
+        @exclusivity(unchecked) var hold = CurlHold()
         /// The number of times that the engine has sent the request again.
         @exclusivity(unchecked) var repeats = 0
         /// The number of times that libcurl began to send the request on ``handle``.
@@ -202,7 +203,6 @@
         /// Receives a line of the head or of the trailers.
         func receive(headerLine: UnsafeRawBufferPointer) -> Int {
             activity.note(at: loop.now)
-            loop.records = 0
             if let goesOn = handle?.receive(tunnelLine: headerLine) {
                 if handle?.tunnel?.isTooLarge == true {
                     failure = NetworkError(.responseTooLarge, reason: "the proxy's response to CONNECT is too large")
@@ -223,7 +223,6 @@
         /// Receives bytes of the response's body.
         func receive(body bytes: UnsafeRawBufferPointer) -> Int {
             activity.note(at: loop.now)
-            loop.records = 0
             do throws(NetworkError) {
                 if loop.pace.mayTake(), try response.receive(body: bytes) { return bytes.count }
                 if loop.pace.isOver { askToResume(CurlExchange.receiving) }

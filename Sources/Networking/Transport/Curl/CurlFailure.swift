@@ -1,12 +1,14 @@
 #if os(Linux)
     import CLibcurl
+    import Foundation
     import Glibc
 
     /// The error that libcurl reports for an exchange, and its translation into a ``NetworkError``.
     struct CurlFailure {
         let code: Int32
-        /// libcurl's error message. It contains hosts and ports, but never a URL's query or a header. It may contain
-        /// the complete URL of a proxy, so ``networkError`` omits messages that contain a URL.
+        /// libcurl's error message. It contains hosts and ports, but never a URL's query. It may contain the complete URL
+        /// of a proxy, so ``networkError`` omits messages that contain a URL. Over HTTP/2, it may contain a field that is
+        /// not valid, whose name and value are omitted.
         let words: String
         /// The description of the proxy or Unix socket between the client and every host; nil if there is none.
         let between: String?
@@ -23,8 +25,12 @@
 
         var networkError: NetworkError {
             let isShown = !words.isEmpty && !words.contains("://") && !words.contains("@")
-            let words = isShown ? words : String(cString: clibcurl_easy_strerror(code))
+            let words = isShown ? wordsWithoutField : String(cString: clibcurl_easy_strerror(code))
             return NetworkError(kind, reason: "\(explanation) (\(words))")
+        }
+
+        private var wordsWithoutField: String {
+            words.range(of: ", name: [").map { String(words[..<$0.lowerBound]) } ?? words
         }
 
         /// The explanation of the kind. If a connection through a proxy or Unix socket failed, the explanation names

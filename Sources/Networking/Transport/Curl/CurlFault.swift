@@ -146,11 +146,12 @@
         ///
         /// Avoidance: the engine sets the buffer to 64 KiB. The idle timeout ends an exchange whose head is larger.
         case stallingHeads
-        /// In 7.87 to 8.0, libcurl does not return to the loop as long as an HTTP/2 server sends frames without data,
-        /// so that all other requests wait.
+        /// Since 7.87, libcurl does not return to the loop as long as an HTTP/2 server sends GOAWAY frames or changes
+        /// the number of its streams. In 7.87 to 8.0, frames without data are sufficient. All other requests wait.
         ///
-        /// Avoidance: libcurl logs each TLS record. The engine ends a connection that has kept the loop busy for half a
-        /// second and 4,096 records.
+        /// Avoidance: libcurl reports its progress after each of its steps, and logs each TLS record up to 8.0. The
+        /// engine ends a connection with which one call of libcurl has used a fifth of a second of processor time
+        /// (``CurlHold``).
         case heldLoops
         /// Before 8.10, a response over TLS that ends with its connection counts as complete even if the connection ends
         /// without a closure alert of TLS, as after an attack (RFC 9112 section 9.8).
@@ -167,12 +168,12 @@
         private var versions: [Range<CurlVersion>]? {
             switch self {
             case .lossyHTTP2, .joinedLookups: [CurlVersion(7, 0)..<CurlVersion(7, 87)]
-            case .logsRefusedStreams, .stallingHeads, .heldLoops: [CurlVersion(7, 87)..<CurlVersion(8, 1)]
+            case .logsRefusedStreams, .stallingHeads: [CurlVersion(7, 87)..<CurlVersion(8, 1)]
             case .unsafeUploads: [CurlVersion(8, 1)..<CurlVersion(8, 2, 1), CurlVersion(8, 7)..<CurlVersion(8, 23)]
             case .earlyResponses: [CurlVersion(7, 87)..<CurlVersion(8, 7)]
             case .forgottenAddresses: [CurlVersion(7, 0)..<CurlVersion(8, 4)]
             case .missingClosures: [CurlVersion(7, 0)..<CurlVersion(8, 10)]
-            case .unboundedStreams: [CurlVersion(7, 87)..<CurlVersion(9, 0)]
+            case .unboundedStreams, .heldLoops: [CurlVersion(7, 87)..<CurlVersion(9, 0)]
             case .loopingUploads, .sharedPlainHTTP2: [CurlVersion(7, 87)..<CurlVersion(8, 0)]
             default: nil  // all versions
             }

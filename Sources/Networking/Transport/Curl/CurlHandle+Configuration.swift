@@ -68,6 +68,13 @@
                 CurlHandle.exchange(handle)?.rewind() ?? Int32(CCURL_SEEKFUNC_FAIL)
             }
             installSocketCallbacks()
+            if library.has(.heldLoops) {
+                set(CCURLOPT_XFERINFODATA, me)
+                clibcurl_easy_set_progress(easy, Int32(CCURLOPT_XFERINFOFUNCTION)) { handle, _, _, _, _ in
+                    CurlHandle.exchange(handle)?.mayGoOn() == false ? 1 : 0
+                }
+                set(CCURLOPT_NOPROGRESS, 0)
+            }
             if library.has(.joinedLookups) {
                 set(CCURLOPT_RESOLVER_START_DATA, me)
                 clibcurl_easy_set_resolver_start(easy, Int32(CCURLOPT_RESOLVER_START_FUNCTION)) { _, _, handle in
@@ -105,7 +112,7 @@
                 if kind == CurlStreamLog.text, let bytes {
                     CurlHandle.exchange(handle)?.noteLog(UnsafeRawBufferPointer(start: bytes, count: count))
                 } else if kind == CurlStreamLog.receivedTLS {
-                    CurlHandle.exchange(handle)?.noteRecord()
+                    CurlHandle.exchange(handle)?.mayGoOn()
                 }
                 return 0
             }

@@ -33,8 +33,6 @@
         let multi: UnsafeMutableRawPointer
         /// The streams that servers refused, for versions of libcurl that do not repeat the requests of these streams.
         @exclusivity(unchecked) var streamLog = CurlStreamLog()
-        /// The number of TLS records that have arrived in the current iteration, if libcurl logs them.
-        @exclusivity(unchecked) var records = 0
         @exclusivity(unchecked) var active: [CurlHandle] = []
         /// The handles without an exchange that libcurl still has: see ``CurlFault/joinedLookups``.
         @exclusivity(unchecked) var abandoned: [CurlHandle] = []
@@ -139,7 +137,6 @@
                 let isClosed = inbox.take(&commands)
                 // Events on sockets are handled before new requests start, so that no request uses an idle connection
                 // that has received unexpected data.
-                records = 0
                 sockets.handleReady { [multi, pace] event, count in
                     pace.begin(oneOf: count)
                     clibcurl_multi_socket_action(multi, event.socket, event.events)

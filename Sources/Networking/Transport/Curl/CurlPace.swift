@@ -1,4 +1,6 @@
 #if os(Linux)
+    import Glibc
+
     /// The time that libcurl may take until the loop looks after other exchanges again.
     ///
     /// libcurl reads from a socket for as long as bytes arrive, and each piece may cost milliseconds to decode. When the
@@ -13,6 +15,8 @@
         private let time: UInt64
         @exclusivity(unchecked) private var end = UInt64.max
         @exclusivity(unchecked) private var isFresh = false
+        /// The number of calls of libcurl so far.
+        @exclusivity(unchecked) private(set) var calls: UInt64 = 0
 
         /// - Parameter time: In nanoseconds. Default: 20 ms.
         init(_ time: UInt64 = CurlPace.standard) {
@@ -20,9 +24,10 @@
         }
 
         /// Begins one of several calls of libcurl that share the time. Each has at least 1 ms, and may take one piece.
-        func begin(oneOf calls: Int = 1) {
-            end = CurlLoop.time() &+ max(time / UInt64(max(calls, 1)), min(time, 1_000_000))
+        func begin(oneOf count: Int = 1) {
+            end = CurlLoop.time() &+ max(time / UInt64(max(count, 1)), min(time, 1_000_000))
             isFresh = true
+            calls += 1
         }
 
         /// Returns whether an exchange may take a piece.
@@ -32,5 +37,35 @@
         }
 
         var isOver: Bool { end < .max && CurlLoop.time() > end }
+    }
+
+    /// Notices for one exchange that a call of libcurl does not return, for ``CurlFault/heldLoops``.
+    struct CurlHold {
+        private var call: UInt64 = 0
+        private var events = 0
+        private var start: UInt64 = 0
+
+        /// Counts an event of a call of libcurl. Looks at the clock of the thread's processor time, which no other
+        /// process advances, every 8 events.
+        ///
+        /// - Returns: Whether the call has used a fifth of a second since its 8th event. Otherwise, no call takes much
+        ///   longer than ``CurlPace`` allows.
+        mutating func noteEvent(of call: UInt64) -> Bool {
+            if call != self.call { (self.call, events, start) = (call, 0, 0) }
+            events += 1
+            guard events % 8 == 0 else { return false }
+            let time = CurlLoop.processorTime()
+            if start == 0 { start = time }
+            return time - start > 200_000_000
+        }
+    }
+
+    extension CurlLoop {
+        /// The processor time of the current thread, in nanoseconds.
+        fileprivate static func processorTime() -> UInt64 {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+        }
     }
 #endif
