@@ -114,8 +114,7 @@ struct ConverterTests {
         }
         let each = ResponseConverter.jsonArray.map { try $0.map(single) }
         #expect(try response("[1,2]").read(as: each) == [2, 4])
-        let error = #expect(throws: NetworkError.self) { try response("[1,\"x\"]").read(as: each) }
-        #expect(error?.underlying as? UserError == .taken)
+        #expect(throws: UserError.taken) { try response("[1,\"x\"]").read(as: each) }
     }
 
     @Test(

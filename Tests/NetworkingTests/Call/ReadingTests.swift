@@ -57,7 +57,7 @@ struct ReadingTests {
     func map() async throws {
         #expect(try await ResponseConverter.string.map { $0.count }.convert(response(Data("four".utf8))) == 4)
         let response = try response(Data("four".utf8))
-        await #expect(throws: NetworkError.self) {
+        await #expect(throws: UserError.taken) {
             _ = try await ResponseConverter.string.map { _ -> Int in throw UserError.taken }.convert(response)
         }
     }

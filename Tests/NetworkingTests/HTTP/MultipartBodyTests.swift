@@ -74,7 +74,8 @@ struct MultipartBodyTests {
         }
         let body = try await sent(Form(body: .multipart(fields: Fields(), files: []))).body
         for part in [
-            "\"flag\"\r\n\r\n1\r\n", "\"ratio\"\r\n\r\n0.5\r\n", "\"list[]\"\r\n\r\n1\r\n", "\"list[]\"\r\n\r\n2\r\n",
+            "\"flag\"\r\n\r\ntrue\r\n", "\"ratio\"\r\n\r\n0.5\r\n", "\"list[]\"\r\n\r\n1\r\n",
+            "\"list[]\"\r\n\r\n2\r\n",
         ] {
             #expect(body.contains(part))
         }

@@ -35,7 +35,9 @@ struct CallSettingsTests {
         }
         try await service.request(.get("items"))
         try await service.request(Signed())
-        let own = RequestSettings { $0.adapters = [AdHocAdapter { request, _ in request.headers["X-Level"]? += "+call" }] }
+        let own = RequestSettings {
+            $0.adapters = [AdHocAdapter { request, _ in request.headers["X-Level"]? += "+call" }]
+        }
         try await service.request(Signed(), with: own)
         #expect(stub.requests.map { $0.headers["X-Level"] } == ["settings", "endpoint", "service+call"])
         #expect(stub.requests.allSatisfy { $0.headers["X-A"] == "1" && $0.headers.contains(.userAgent) })
@@ -61,7 +63,9 @@ struct CallSettingsTests {
     @Test("A call's adapter that changes the origin removes the token")
     func otherOrigin() async throws {
         let stub = stub()
-        let session = AccessTokenSupervisor(token: AccessToken("secret"), clock: Fixture.stillClock) { $0 }
+        let session = AccessTokenSupervisor(token: AccessToken("secret"), clock: Fixture.stillClock) { _ in
+            AccessToken("new")
+        }
         let service = NetworkService(environment: Fixture.environment, authorizedBy: session) { $0.transport = stub }
         let url = try #require(URL(string: "https://other.example/x"))
         try await service.request(
@@ -74,7 +78,7 @@ struct CallSettingsTests {
         let stub = StubTransport()
         stub.on(nil, nil, .status(.badGateway), .status(.badGateway), .status(.ok))
         let service = service(stub) {
-            $0.retry = RetryPolicy(retries: 5, backoff: .none)
+            $0.retry = RetryPolicy(retries: 5)
             $0.requestAdaptingService = RequestAdaptingService([
                 AdHocAdapter { request, _ in request.headers["X-Attempt"] = "\(request.attempt)" }
             ])
@@ -150,18 +154,19 @@ struct CallSettingsTests {
                     $0.validators = []
                 }, as: .string)
         }
-        #expect(try await send(nil).status == .found)
+        #expect(try await send(nil).http.status == .found)
         #expect(try await send(.follow(limit: 1)).value == "new")
-        let changed = try await send(.deciding { next, response in
-            var next = next
-            next.headers["X-From"] = response.request.target
-            try? next.append(query: ["b": 2])
-            return next
-        })
+        let changed = try await send(
+            .deciding { next, response in
+                var next = next
+                next.headers["X-From"] = response.request.target
+                try? next.append(query: ["b": 2])
+                return next
+            })
         #expect(changed.value == "new" && stub.requests.last?.target == "/v1/new?a=1&b=2")
         #expect(stub.requests.last?.headers["X-From"] == "/v1/old")
         let stopped = try await send(.deciding { _, _ in nil })
-        #expect(stopped.status == .found && stopped.headers[.location] == "/v1/new?a=1")
+        #expect(stopped.http.status == .found && stopped.http.headers[.location] == "/v1/new?a=1")
         let error = await Fixture.failure { _ = try await send(.follow(limit: 0)) }
         #expect((error as? NetworkError)?.kind == .tooManyRedirects)
     }
@@ -179,11 +184,13 @@ struct CallSettingsTests {
         let last = try #require(stub.requests.last)
         #expect(last.url == url && last.headers["X-Own"] == "1")
         #expect(!last.headers.contains(.authorization) && !last.headers.contains("X-Api-Key"))
-        let kept = service.client.with { $0.redirects = .deciding { next, _ in
-            var next = next
-            next.url = url
-            return next
-        } }
+        let kept = service.client.with {
+            $0.redirects = .deciding { next, _ in
+                var next = next
+                next.url = url
+                return next
+            }
+        }
         try await NetworkService(client: kept).request(.get("old").header(.authorization, "Bearer secret"))
         #expect(stub.requests.last?.url == url && stub.requests.last?.headers.contains(.authorization) == false)
     }

@@ -213,7 +213,10 @@ struct EndingTests {
     @Test("If a call is cancelled while an adapter runs, the next adapters do not run")
     func adaptersAfterCancel() async throws {
         let ran = Box(0)
-        let first = AdHocAdapter { _, _ in withUnsafeCurrentTask { $0?.cancel() } }
+        let first = AdHocAdapter { _, _ in
+            withUnsafeCurrentTask { $0?.cancel() }
+            await Task.yield()
+        }
         let second = AdHocAdapter { _, _ in ran.change { $0 += 1 } }
         let service = NetworkService(environment: Fixture.environment) {
             $0.errorMapping = .unmapped

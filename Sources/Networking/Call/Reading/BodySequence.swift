@@ -136,14 +136,14 @@ struct JSONLines<Element: Decodable & Sendable>: AsyncIteratorProtocol {
         while let line = try await lines.next() {
             number += 1
             guard !line.utf8.allSatisfy({ HTTPGrammar.isBlank($0) }) else { continue }
+            let body = Data(line.utf8)
             do {
-                let body = Data(line.utf8)
                 guard LargeBody.isLarge(body) else { return try decoder.read(Element.self, from: body) }
                 return try await LargeBody.reading(body) { [decoder] in try decoder.read(Element.self, from: $0) }
             } catch let interruption as Interruption {
                 throw interruption
             } catch {
-                let fault = UndecodableBody.describe(error, reading: Element.self)
+                let fault = UndecodableBody.describe(error, reading: Element.self, from: body)
                 throw NetworkError(.undecodableBody, reason: "line \(number): \(fault)", underlying: error)
             }
         }

@@ -110,7 +110,7 @@ extension HTTPResponse {
     }
 
     func nonEmpty() throws -> Data {
-        guard !data.isEmpty else { throw UndecodableBody("the body is empty") }
+        guard !data.isEmptyJSON else { throw UndecodableBody("the body is empty") }
         return data
     }
 

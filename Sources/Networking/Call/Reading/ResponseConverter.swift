@@ -10,9 +10,9 @@ public import Foundation
 /// let total = try await service.request(.head("users"), as: count)
 /// ```
 ///
-/// If the closure throws an error that is not a ``NetworkError``, the call ends with a
-/// ``NetworkError/Kind/undecodableBody`` that has the response and the closure's error. The closure runs in the call,
-/// never on the callback queue.
+/// An error that the closure throws is the error of the call, as with adapters and validators. Only a `DecodingError` or
+/// an `EncodingError` becomes a ``NetworkError/Kind/undecodableBody``, which has the response, and that error as its
+/// underlying error. The closure runs in the call, never on the callback queue.
 public struct ResponseConverter<Value: Sendable>: Sendable {
     private typealias Buffered<Result> = @Sendable (HTTPResponse, JSONDecoder, JSONValue.Path?) throws -> Result
     private typealias Streamed<Result> = @Sendable (HTTPResponse, IncomingBody, JSONDecoder) async throws -> Result
@@ -88,6 +88,9 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         requiring { $0.overridingHeaders = headers }
     }
 
+    /// Whether the converter reads JSON, and can read the value at a path in it.
+    private var readsPaths: Bool { if case .buffered(_, readsPaths: true) = reading { true } else { false } }
+
     /// Returns a converter with changed requirements.
     private func requiring(_ change: (inout ConverterRequirements) -> Void) -> ResponseConverter {
         var converter = self
@@ -147,8 +150,8 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - response: The response.
     ///   - decoder: The JSON decoder, unless the converter has its own.
-    /// - Throws: The closure's error if it is a ``NetworkError``; otherwise a ``NetworkError`` of kind
-    ///   ``NetworkError/Kind/undecodableBody`` with the closure's error as its underlying error.
+    /// - Throws: The closure's error. A `DecodingError` or `EncodingError` is the underlying error of a ``NetworkError``
+    ///   of kind ``NetworkError/Kind/undecodableBody``.
     public func convert(_ response: HTTPResponse, decoder: JSONDecoder = JSONDecoder()) async throws -> Value {
         // Most bodies are small, and need neither a closure nor another asynchronous function.
         if !LargeBody.isLarge(response.data), let value = try convertNow(response, decoder) { return value }
@@ -172,13 +175,14 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     /// Returns the error of the call for an error of the closure.
     func explained(_ error: any Error, _ response: HTTPResponse) -> any Error {
         switch error {
-        case is Interruption: error
         case let known as NetworkError: known.completed(request: response.request, response: response.withoutStream)
-        default:
+        case is DecodingError, is EncodingError, is UndecodableBody:
             NetworkError(
                 .undecodableBody,
-                reason: UndecodableBody.describe(error, reading: Value.self, response.headers.contentType),
+                reason: UndecodableBody.describe(
+                    error, reading: Value.self, from: response.withoutStream.data, response.headers.contentType),
                 request: response.request, response: response.withoutStream, underlying: error)
+        default: error
         }
     }
 
@@ -193,12 +197,17 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         }
     }
 
-    /// Reads an empty body in memory as nil, and every other body with another converter.
+    /// Reads an empty body in memory as nil, and every other body with another converter. If that converter reads JSON,
+    /// a body of white space is empty, too.
     public static func optional<Wrapped: Sendable>(
         _ converter: ResponseConverter<Wrapped>
     ) -> ResponseConverter<Wrapped?> where Value == Wrapped? {
-        converter.reading { read in
-            { $0.data.isEmpty ? nil : try read($0, $1, $2) }
+        let readsJSON = converter.readsPaths
+        return converter.reading { read in
+            { response, decoder, path in
+                let isEmpty = readsJSON ? response.data.isEmptyJSON : response.data.isEmpty
+                return isEmpty ? nil : try read(response, decoder, path)
+            }
         } streamed: { read in
             { try await read($0, $1, $2) }
         }

@@ -10,11 +10,17 @@ struct UndecodableBody: Error, CustomStringConvertible {
 
     /// Returns the reason of an error as a text, with the type that the call requested. For a decoding error, the text
     /// contains the coding path, never the text of the body.
-    static func describe(_ error: any Error, reading type: Any.Type, _ mediaType: MediaType? = nil) -> String {
-        "\(describe(error, mediaType)) (reading \(type))"
+    ///
+    /// - Parameters:
+    ///   - body: The body that could not be decoded.
+    ///   - mediaType: Its media type; nil if it is not known.
+    static func describe(
+        _ error: any Error, reading type: Any.Type, from body: Data, _ mediaType: MediaType? = nil
+    ) -> String {
+        "\(describe(error, body, mediaType)) (reading \(type))"
     }
 
-    private static func describe(_ error: any Error, _ mediaType: MediaType?) -> String {
+    private static func describe(_ error: any Error, _ body: Data, _ mediaType: MediaType?) -> String {
         switch error {
         case let DecodingError.keyNotFound(key, context): "\(at(context.codingPath + [key])) is missing"
         case let DecodingError.typeMismatch(type, context):
@@ -25,12 +31,24 @@ struct UndecodableBody: Error, CustomStringConvertible {
             "the body has \(context.debugDescription)"
         case let DecodingError.dataCorrupted(context):
             context.codingPath.isEmpty
-                ? "the body is not JSON" + (mediaType.map { $0.isJSON ? "" : " but \($0.withoutParameters)" } ?? "")
-                : "\(at(context.codingPath)) has a value that cannot be decoded"
+                ? whole(body, mediaType) : "\(at(context.codingPath)) has a value that cannot be decoded"
         case let error as UndecodableBody:
             error.description
         default: "the body cannot be read: \(type(of: error))"
         }
+    }
+
+    /// Returns the reason why a body cannot be decoded if the decoder names no place in it. Foundation's decoder then
+    /// says that the body is not JSON, even if only a number does not fit its type.
+    private static func whole(_ body: Data, _ type: MediaType?) -> String {
+        guard !LargeBody.isLarge(body) else { return "the body is not JSON, or has a value that cannot be decoded" }
+        if JSONScanner.canRead(body) {
+            return "the body is JSON, but has a value that cannot be decoded, for example a number that does not fit"
+        }
+        if let charset = type?.charset, ![.utf8, .ascii].contains(CharacterSetName(charset)?.encoding) {
+            return "the body is not JSON in UTF-8; its charset is \(charset)"
+        }
+        return "the body is not JSON" + (type.map { $0.isJSON ? "" : " but \($0.withoutParameters)" } ?? "")
     }
 
     /// Returns the kind of value that Foundation's decoder has found. The decoder reports it only in its debug
@@ -99,4 +117,21 @@ extension String {
         }
         return self
     }
+}
+
+extension JSONScanner {
+    /// Whether a text is JSON, also with numbers that no type of Swift can represent.
+    fileprivate static func canRead(_ text: Data) -> Bool {
+        guard let text = String(data: text, encoding: text.encodingOfJSON) else { return false }
+        var scanner = JSONScanner(text, depth: 512)
+        do {
+            while try scanner.next() != nil {}
+            return true
+        } catch { return false }
+    }
+}
+
+extension Data {
+    /// Whether the data contains only the white space of JSON (RFC 8259 section 2).
+    var isEmptyJSON: Bool { allSatisfy { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 } }
 }

@@ -99,7 +99,7 @@ extension JSONValue {
 extension Data {
     /// The encoding of a JSON text. Its first characters are ASCII, so the zeros of its first bytes tell the encoding,
     /// unless it begins with a byte-order mark.
-    fileprivate var encodingOfJSON: String.Encoding {
+    var encodingOfJSON: String.Encoding {
         let (first, second) = (first ?? 0, dropFirst().first ?? 0)
         if first != 0, second != 0, first < 0xFE { return .utf8 }
         return switch prefix(4).map({ $0 == 0 }) {

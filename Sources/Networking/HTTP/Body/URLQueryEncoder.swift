@@ -204,7 +204,8 @@ public struct URLQueryEncoder: Sendable {
     ///
     /// - Parameter value: An `Encodable` value, or a value from which ``JSONValue`` can be created.
     func items(_ name: String, _ value: Any) throws -> [URLQuery.Item] {
-        let node = if let value = value as? any Encodable { try node(of: value) } else { try node(of: JSONValue(value)) }
+        let node =
+            if let value = value as? any Encodable { try node(of: value) } else { try node(of: JSONValue(value)) }
         var items: [URLQuery.Item] = []
         write(node, name, into: &items)
         return items
