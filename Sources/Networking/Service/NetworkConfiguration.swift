@@ -64,6 +64,10 @@ public struct NetworkConfiguration: Sendable {
     /// The policy that decides when failed requests are sent again. A policy of the call, of its endpoint or of
     /// ``settings`` takes precedence. Default: nil; failed requests are not sent again.
     public var retry: RetryPolicy?
+    /// The type of the error bodies of the server: `$0.serverError = ShopError.self`. If the body of an error response
+    /// can be read as this type, with the decoder of the call, the call ends with a ``ServerFailure``. The type of a
+    /// ``TypedEndpoint`` or of ``AdHocEndpoint/failing(as:)`` takes precedence. Default: nil.
+    public var serverError: (any (Decodable & Sendable).Type)?
     /// Maps the error that a call ends with. Default: ``ErrorMapping/general``.
     public var errorMapping = ErrorMapping.general
 

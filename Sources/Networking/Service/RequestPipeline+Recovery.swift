@@ -125,6 +125,7 @@ extension RequestPipeline {
             date: client.clock.date(), history: history)
         failure.bounds = (attempts: max(settings.maximumAttempts ?? 1, 1), time: scope.deadline?.remaining)
         if let decoder = settings.decoder { failure.decoder = decoder }
+        failure.serverErrorType = client.configuration.serverError
         return failure
     }
 

@@ -117,12 +117,19 @@ extension RequestTask {
     ) {
         switch outcome {
         case .failure(let error):
+            // The other tasks fail, too, when they are cancelled, perhaps on another thread and before this one settles.
+            let isFirst = left.withLock { left in
+                defer { left = .min }
+                return left > 0
+            }
+            guard isFirst else { return }
             Trampoline.run { [self] in
                 interest.dropSources()
                 settle(.failure(error))
             }
         case .success:
             let isLast = left.withLock { left in
+                guard left > 0 else { return false }
                 left -= 1
                 return left == 0
             }

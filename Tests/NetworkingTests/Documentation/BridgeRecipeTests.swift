@@ -36,14 +36,9 @@ func graphQL<Value: Decodable & Sendable>(
         }
         return data
     }
-    do {
-        return try await service.request(
-            .post("graphql").body(.json(body)), as: converter)
-    } catch let error as NetworkError {
-        // The underlying error is the error that the converter has thrown.
-        if let error = error.underlying as? GraphQLError { throw error }
-        throw error
-    }
+    // The error that the converter throws is the error of the call.
+    return try await service.request(
+        .post("graphql").body(.json(body)), as: converter)
 }
 // snippet.end
 

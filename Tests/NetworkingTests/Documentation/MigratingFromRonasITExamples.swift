@@ -41,7 +41,7 @@ private enum RonasITGuide {
             case .user: .none
             case .rename(_, let name): .json(["name": name])
             case .search(let text, let page):
-                .query(["q": text, "page": "\(page)"])
+                .query(["q": text, "page": page])
             }
         }
 
@@ -56,10 +56,11 @@ private enum RonasITGuide {
 
     static func parameters() {
         // snippet.parameters
+        // By default, Booleans are `true` and `false`.
         let encoder = URLQueryEncoder(arrays: .brackets, booleans: .numeric)
         let parameters: [RequestParameters] = [
             .methodDependent(["page": 2]), .query(["page": 2], encoder: encoder),
-            .form(["a": "b"]), .json(["a": "b"]),
+            .form(["a": "b", "page": 2]), .json(["a": "b", "page": 2]),
         ]
         // snippet.end
         _ = parameters

@@ -95,12 +95,13 @@ struct ServerErrorTests {
             ("application/json", nil),
         ] as [(String, String?)] {
             let stub = StubTransport()
-            stub.on(nil, nil, .data(Data(json.utf8), headers: type.map { [.contentType: $0] } ?? [:]))
+            let headers: HTTPHeaders = type.map { [.contentType: $0] } ?? [:]
+            stub.on(nil, nil, StubResponse(.ok, headers: headers, body: Data(json.utf8)))
             let service = service { $0.transport = stub }
             let value = try await service.request(.get("x").header(.accept, accept), as: .json(Count.self))
             #expect(value.n == 1)
         }
-        stub.on(nil, nil, .data(Data("<p>".utf8), headers: [.contentType: "text/html"]))
+        stub.on(nil, nil, StubResponse(.ok, headers: [.contentType: "text/html"], body: Data("<p>".utf8)))
         let error = await Fixture.failure {
             _ = try await service().request(.get("x").header(.accept, "application/json"), as: .json(Count.self))
         }
@@ -116,7 +117,7 @@ struct ServerErrorTests {
         let cyrillic: HTTPHeaders = [.contentType: "application/json; charset=windows-1251"]
         let body = Data([0x22, 0xEF, 0x22])
         #expect(
-            await text(.data(body, headers: cyrillic), Status.self)
+            await text(StubResponse(.ok, headers: cyrillic, body: body), Status.self)
                 == "the body is not JSON in UTF-8; its charset is windows-1251 (reading Status)")
         #expect(await text(.json(text: "{"), Count.self) == "the body is not JSON (reading Count)")
         let large = "[\"" + String(repeating: "a", count: 20_000)
@@ -152,7 +153,8 @@ struct ServerErrorTests {
         stub.on(.get, "/v1/old", .status(.found, headers: [.location: "https://other.example/new"]))
         stub.on(.get, "/new", .status(.unauthorized))
         let error = await Fixture.failure {
-            try await service { $0.environment.headers["X-Api-Key"] = "key" }.request(.get("old"))
+            let environment = NetworkEnvironment(baseURL: Fixture.environment.baseURL, headers: ["X-Api-Key": "key"])
+            try await service { $0.environment = environment }.request(.get("old"))
         }
         let cause = (error as? GeneralRequestError)?.cause
         #expect(

@@ -114,10 +114,11 @@ final class ManualTransport: Transport, @unchecked Sendable {  // because a lock
     }
 
     /// Responds to the request that has waited longest.
-    func answer(_ status: HTTPStatus = .ok, _ text: String = "") {
+    func answer(_ status: HTTPStatus = .ok, _ text: String = "", headers: HTTPHeaders = [:]) {
         let first = lock.withLock { waiting.isEmpty ? nil : waiting.removeFirst() }
         guard let first else { return }
-        first.answer.settle(.success(HTTPResponse(status, content: .data(Data(text.utf8)), to: first.request)))
+        first.answer.settle(
+            .success(HTTPResponse(status, headers: headers, content: .data(Data(text.utf8)), to: first.request)))
     }
 }
 

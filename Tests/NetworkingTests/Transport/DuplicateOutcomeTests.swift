@@ -127,7 +127,7 @@ struct DuplicateOutcomeTests {
         await transport.waitForRequests()
         let second = begin(!isFirstExplicit)
         await wait(for: 1, joined, limit)
-        transport.answer(.ok, "found")
+        transport.answer(.ok, "found", headers: [.contentType(.html)])
         #expect(await result(isFirstExplicit ? second : first) == "found")
         #expect(await result(isFirstExplicit ? first : second).contains("Content-Type"))
     }

@@ -56,10 +56,13 @@ extension TypedEndpoint {
     /// Returns the converter for the type of the server error.
     public func errorConverter(decoder: JSONDecoder) -> ResponseConverter<ServerError> { .automatic(decoder: decoder) }
 
+    /// Whether the endpoint declares a type for the server's errors.
+    var declaresServerError: Bool { ServerError.self != Untyped.self }
+
     /// Returns the server's error in an error response; nil if the endpoint declares no type for the error, or if the
     /// body cannot be read as this type.
     func serverError(in response: HTTPResponse, decoder: JSONDecoder) -> ServerError? {
-        guard ServerError.self != Untyped.self else { return nil }
+        guard declaresServerError else { return nil }
         return try? errorConverter(decoder: decoder).convertNow(response.leavingCall(), decoder)
     }
 }

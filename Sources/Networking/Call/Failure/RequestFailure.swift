@@ -29,6 +29,8 @@ public struct RequestFailure: Sendable {
     var bounds: (attempts: Int, time: Duration?)?
     /// The JSON decoder of the call.
     var decoder = JSONDecoder()
+    /// The type of the error bodies of the service's server; nil if the service names none.
+    var serverErrorType: (any (Decodable & Sendable).Type)?
 
     /// Creates a failure, for example to test a handler.
     public init(
@@ -53,7 +55,7 @@ public struct RequestFailure: Sendable {
         var failure = RequestFailure(
             endpoint: endpoint, request: request, adaptedRequest: adaptedRequest, originalRequest: originalRequest,
             response: response, error: error, attempt: attempt, date: date, history: history)
-        (failure.bounds, failure.decoder) = (bounds, decoder)
+        (failure.bounds, failure.decoder, failure.serverErrorType) = (bounds, decoder, serverErrorType)
         return failure
     }
 
@@ -126,13 +128,23 @@ extension RequestFailure: RedactedReflectable {
 }
 
 extension RequestFailure {
-    /// The server's error, decoded by the endpoint (``TypedEndpoint``, ``AdHocEndpoint``); nil if the status was
-    /// accepted, if the endpoint declares no server error, if the body has more than 64 KiB, or if it cannot be read
-    /// as the declared type.
+    /// The server's error, as the type that the endpoint declares (``TypedEndpoint``, ``AdHocEndpoint``), or else the
+    /// service; nil if the status was accepted, if neither declares a type, if the body has more than 64 KiB, or if it
+    /// cannot be read as the declared type.
     public var serverError: (any Sendable)? {
         guard let response, response.isReadable, networkError?.kind == .unacceptableStatus else { return nil }
-        if let call = endpoint as? AdHocEndpoint { return call.serverError?(response, decoder) }
-        return (endpoint as? any TypedEndpoint)?.serverError(in: response, decoder: decoder)
+        if let read = (endpoint as? AdHocEndpoint)?.serverError { return read(response, decoder) }
+        if let endpoint = endpoint as? any TypedEndpoint, endpoint.declaresServerError {
+            return endpoint.serverError(in: response, decoder: decoder)
+        }
+        return serverErrorType.flatMap { read($0) }
+    }
+
+    /// Reads the body of the response with the decoder of the call. Returns nil if no response was received, if its body
+    /// has more than 64 KiB, or if it cannot be read as this type.
+    public func read<Value: Decodable & Sendable>(_ type: Value.Type) -> Value? {
+        guard let response, response.isReadable else { return nil }
+        return try? ResponseConverter<Value>.automatic(decoder: decoder).convertNow(response, decoder)
     }
 
     /// The problem details of the response (RFC 9457); nil if the response has none.

@@ -171,8 +171,8 @@ extension Optional: SelfReading where Wrapped: Decodable {
     fileprivate static var isJSONInside: Bool { (Wrapped.self as? any SelfReading.Type)?.isJSONInside ?? true }
     fileprivate static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Wrapped? {
         guard !response.data.isEmpty else { return nil }
-        // If the wrapped type is decoded from JSON, `null` is nil, too.
-        return Wrapped.self is any SelfReading.Type
-            ? try response.read(Wrapped.self, decoder) : try decoder.read(Wrapped?.self, from: response.data)
+        if Wrapped.self is any SelfReading.Type { return try response.read(Wrapped.self, decoder) }
+        // If the wrapped type is decoded from JSON, white space and `null` are nil, too.
+        return response.data.isEmptyJSON ? nil : try decoder.read(Wrapped?.self, from: response.data)
     }
 }

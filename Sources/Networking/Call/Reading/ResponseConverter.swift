@@ -88,9 +88,6 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         requiring { $0.overridingHeaders = headers }
     }
 
-    /// Whether the converter reads JSON, and can read the value at a path in it.
-    private var readsPaths: Bool { if case .buffered(_, readsPaths: true) = reading { true } else { false } }
-
     /// Returns a converter with changed requirements.
     private func requiring(_ change: (inout ConverterRequirements) -> Void) -> ResponseConverter {
         var converter = self
@@ -202,7 +199,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     public static func optional<Wrapped: Sendable>(
         _ converter: ResponseConverter<Wrapped>
     ) -> ResponseConverter<Wrapped?> where Value == Wrapped? {
-        let readsJSON = converter.readsPaths
+        let readsJSON = converter.requirements.defaultHeaders.accept.contains(where: \.isJSON)
         return converter.reading { read in
             { response, decoder, path in
                 let isEmpty = readsJSON ? response.data.isEmptyJSON : response.data.isEmpty

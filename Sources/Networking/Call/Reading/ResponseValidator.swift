@@ -2,7 +2,8 @@
 ///
 /// The validators of a call run in order. The first validator that rejects the response ends the attempt with its
 /// error. An empty list (`[]`) accepts every status. Default: `.standard`, which accepts a status of 200 to 299 and a
-/// media type that your `Accept` names.
+/// media type that your `Accept` names. All JSON types are one family, and a response without a `Content-Type` is
+/// accepted; add `.mediaType(…)` if the type must be a certain one.
 ///
 /// If `.status` or `.standard` rejects a status, the body matters only for the text of the error. Such a body ends
 /// after 1 MiB, after 5 s without a byte, and 30 s after the head; and if it fails, the status decides. No other
@@ -36,7 +37,12 @@ public struct ResponseValidator: Sendable {
 
     private init(accepting accepted: AcceptedStatuses) {
         self.accepted = accepted
-        judge = { accepted.contains($0.status) ? .valid : .failure(NetworkError(.unacceptableStatus)) }
+        judge = { response in
+            guard !accepted.contains(response.status) else { return .valid }
+            // The status of an error needs no explanation.
+            let reason = response.status.isSuccessful ? "\(response.status), expected \(accepted)" : nil
+            return .failure(NetworkError(.unacceptableStatus, reason: reason))
+        }
     }
 
     /// - Throws: The error with which the response is rejected.
@@ -74,13 +80,15 @@ extension ResponseValidator {
         ResponseValidator { $0.verdict(onTypes: types) }
     }
 
-    /// A validator that accepts the media types that the request's `Accept` names. It accepts any type if the request
+    /// A validator that accepts the media types that the request's `Accept` names, because a server may send another
+    /// JSON type than the one that was asked for (RFC 9110 section 12.5.1), or none. It accepts any type if the request
     /// has no `Accept`, or if only the converter has set it.
     static let acceptedMediaType = ResponseValidator { response in
         let headers = response.request.headers
         guard headers.contains(where: { $0.name == .accept && !$0.isFromConverter }) else { return .valid }
         let types = headers.accept
-        return types.isEmpty ? .valid : response.verdict(onTypes: types)
+        guard !types.isEmpty, let type = response.headers.contentType else { return .valid }
+        return type.isJSON && types.contains(where: \.isJSON) ? .valid : response.verdict(onTypes: types)
     }
 }
 

@@ -8,6 +8,15 @@ indirect enum ParameterNode {
     case object([(key: String, node: ParameterNode)])
     /// The value that a nested container writes. It may still change until all parameters have been written.
     case nested(ParameterWriter)
+
+    /// Whether the value is nil.
+    var isNull: Bool {
+        switch self {
+        case .null: true
+        case .nested(let writer): writer.node?.isNull ?? true
+        case .text, .array, .object: false
+        }
+    }
 }
 
 extension URLQueryEncoder {

@@ -216,6 +216,9 @@ public struct URLQueryEncoder: Sendable {
         case .text(let text):
             items.append(URLQuery.Item(name, text))
         case .array(let elements):
+            // Without the omitted elements, so that the indexes have no gaps.
+            var elements = elements
+            if case .omitted = nils { elements.removeAll(where: \.isNull) }
             for (index, element) in elements.enumerated() { write(element, arrays.name(name, index), into: &items) }
         case .object(let members):
             for (member, node) in ordered(members) { write(node, nesting.name(name, member), into: &items) }

@@ -77,6 +77,8 @@ extension NetworkError: BridgedError {
         .undecodableBody:
             "Change the type, or the decoder of the settings (its key and date strategies). "
             + "Decode an optional type if the body may be empty.",
+        .unacceptableMediaType:
+            "Accept the type (the Accept field or .mediaType), or any type (validators: [.status(200..<300)]).",
         .tlsUntrusted: "Check the server's certificate, and the trusted authorities and pins.",
         .responseTooLarge:
             "Raise the limit (maximumResponseSize; for heads and compressed bodies, the transport's Limits), "

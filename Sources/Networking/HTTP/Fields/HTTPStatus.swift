@@ -45,9 +45,17 @@ public struct HTTPStatus: Hashable, Comparable, Sendable, ExpressibleByIntegerLi
 }
 
 /// The statuses that a validator accepts.
-enum AcceptedStatuses: Hashable, Sendable {
+enum AcceptedStatuses: Hashable, CustomStringConvertible, Sendable {
     case range(Range<Int>)
     case set(Set<HTTPStatus>)
+
+    /// The codes as a text: `200 to 299`, `201, 204`.
+    var description: String {
+        switch self {
+        case .range(let codes): "\(codes.lowerBound) to \(codes.upperBound - 1)"
+        case .set(let statuses): statuses.map(\.code).sorted().map(String.init).joined(separator: ", ")
+        }
+    }
 
     func contains(_ status: HTTPStatus) -> Bool {
         switch self {

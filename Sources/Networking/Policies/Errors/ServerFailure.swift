@@ -42,12 +42,20 @@ extension ServerFailure: CausedByNetworkError {
 }
 
 extension RequestFailure {
-    /// Returns the error response as a ``ServerFailure`` of the endpoint's error type.
+    /// Returns the error response as a ``ServerFailure`` of the error type of the endpoint, or else of the service.
     func serverFailure(_ error: NetworkError) -> (any Error)? {
         guard let response, response.isReadable else { return nil }
-        if let call = endpoint as? AdHocEndpoint { return call.serverFailure?(response, decoder, error) }
-        guard let endpoint = endpoint as? any TypedEndpoint else { return nil }
-        return RequestFailure.serverFailure(endpoint, response, decoder, error)
+        if let make = (endpoint as? AdHocEndpoint)?.serverFailure { return make(response, decoder, error) }
+        if let endpoint = endpoint as? any TypedEndpoint, endpoint.declaresServerError {
+            return RequestFailure.serverFailure(endpoint, response, decoder, error)
+        }
+        return serverErrorType.flatMap { serverFailure($0, error) }
+    }
+
+    private func serverFailure<ServerError: Decodable & Sendable>(
+        _ type: ServerError.Type, _ error: NetworkError
+    ) -> (any Error)? {
+        read(type).map { ServerFailure($0, error) }
     }
 
     private static func serverFailure<Call: TypedEndpoint>(

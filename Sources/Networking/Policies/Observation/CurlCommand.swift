@@ -34,7 +34,7 @@ extension HTTPRequest {
             let value = redaction.value(of: field)
             return value.isEmpty ? "\(field.name);" : "\(field.name): \(value)"
         }
-        for name in ["User-Agent", "Accept"] + (body.isEmpty ? [] : ["Content-Type", "Expect"])
+        for name in ["User-Agent"] + (body.isEmpty ? [] : ["Content-Type", "Expect"])
         where !headers.contains(HTTPHeader.Name(name)) {
             lines.append("\(name):")
         }

@@ -83,9 +83,23 @@ extension NetworkError {
             known.reason = "\(response.status): the scope of the token is not sufficient"
             return known
         }
+        if let host = response.hostLeftWithCredentials {
+            known.reason =
+                "\(response.status) after a redirect from \(host) to another origin, which gets no fields of the first"
+            return known
+        }
         guard let cause = response.request.whyWithoutToken else { return error }
         known.reason = "\(response.status), sent without a token: \(cause)"
         return known
+    }
+}
+
+extension HTTPResponse {
+    /// The host of the first redirect to another origin, if the request there carries no credentials; otherwise nil.
+    fileprivate var hostLeftWithCredentials: String? {
+        guard !request.allHeaders.contains(where: \.isSensitive), request.url.user == nil else { return nil }
+        let left = redirects.first { $0.request.origin != request.origin }
+        return left.flatMap { $0.request.url.host }
     }
 }
 
