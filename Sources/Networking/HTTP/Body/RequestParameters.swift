@@ -33,7 +33,7 @@ public struct RequestParameters: Sendable {
         methodDependent(query: .query(items), form: .form(items))
     }
 
-    /// Sends an object in the body as JSON. See ``HTTPBody/json(_:contentType:encoder:)``.
+    /// Sends an object in the body as JSON. See `HTTPBody.json(_:contentType:encoder:)`.
     @_disfavoredOverload
     public static func json(
         _ members: [String: (any Encodable & Sendable)?], encoder: JSONEncoder? = nil
@@ -70,7 +70,7 @@ public struct RequestParameters: Sendable {
             fields: { $0.hasParametersInQuery ? nil : form.fields($0) })
     }
 
-    /// Sends the parameters in the body as JSON. See ``HTTPBody/json(_:contentType:encoder:)``.
+    /// Sends the parameters in the body as JSON. See `HTTPBody.json(_:contentType:encoder:)`.
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> RequestParameters {
         RequestParameters(body: { _ in .json(value, encoder: encoder) })
     }

@@ -45,15 +45,15 @@
         private var events = 0
         private var start: UInt64 = 0
 
-        /// Counts an event of a call of libcurl. Looks at the clock of the thread's processor time, which no other
-        /// process advances, every 8 events.
+        /// Counts an event of a call of libcurl. From the 32nd event on, which few calls have, looks at the clock of the
+        /// thread's processor time every 8 events. No other process advances this clock.
         ///
-        /// - Returns: Whether the call has used a fifth of a second since its 8th event. Otherwise, no call takes much
+        /// - Returns: Whether the call has used a fifth of a second since its 32nd event. Otherwise, no call takes much
         ///   longer than ``CurlPace`` allows.
         mutating func noteEvent(of call: UInt64) -> Bool {
             if call != self.call { (self.call, events, start) = (call, 0, 0) }
             events += 1
-            guard events % 8 == 0 else { return false }
+            guard events >= 32, events % 8 == 0 else { return false }
             let time = CurlLoop.processorTime()
             if start == 0 { start = time }
             return time - start > 200_000_000
