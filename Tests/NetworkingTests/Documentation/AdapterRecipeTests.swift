@@ -74,14 +74,11 @@ struct SignatureAdapter: RequestAdapter {
 
 // snippet.links
 func allIssues(_ service: NetworkService) async throws -> [String] {
-    var page: Response<[String]> = try await service.response(
-        .get("issues").query("per_page", 100))
-    var issues = page.value
+    var issues: [String] = []
     // Link: <https://…?page=2>; rel="next"
-    while let next = page.http.link("next") {
-        page = try await service.response(.at(next))
-        issues += page.value
-    }
+    let pages = service.pages(
+        .get("issues").query("per_page", 100), as: .json([String].self))
+    for try await page in pages { issues += page }
     return issues
 }
 // snippet.end

@@ -107,6 +107,14 @@ public struct AdHocEndpoint: Endpoint {
     /// Returns the call with settings: `.settings { $0.retry = .standard }`.
     public func settings(_ set: (inout RequestSettings) -> Void) -> AdHocEndpoint { with { set(&$0.settings) } }
 
+    /// Returns the same call to another URL, such as a page to which a response links. The query is that of the URL. If
+    /// the URL has another origin, the call loses what does not belong there, as with a redirect.
+    ///
+    /// ```swift
+    /// if let next = page.http.link("next") { page = try await service.response(call.at(next)) }
+    /// ```
+    public func at(_ url: URL) -> AdHocEndpoint { with { $0.settings.address = url } }
+
     /// Returns the call with errors for statuses: `.errors([.notFound: NoSuchUser()])`. An error response with one of
     /// these statuses ends the call with the error for the status.
     public func errors(_ errors: [HTTPStatus: any Error]) -> AdHocEndpoint {

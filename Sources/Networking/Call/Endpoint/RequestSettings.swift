@@ -21,6 +21,7 @@ public struct RequestSettings: Sendable {
         var progress: RequestProgress.Meter?
         var networkAccess: NetworkAccess?
         var orders = HTTPRequest.Parts()
+        var address: URL?
     }
 
     /// The values of settings in which nothing is set. All such settings share these values and need no memory of
@@ -98,6 +99,12 @@ public struct RequestSettings: Sendable {
     }
 
     var sharedEnvironment: CopyOnWrite<NetworkEnvironment>? { parts.value.environment }
+
+    /// The URL to which the call is sent in place of the endpoint's URL, with its query; nil for the endpoint's URL.
+    var address: URL? {
+        get { parts.value.address }
+        set { parts.value.address = newValue }
+    }
 
     /// The meter that counts the bytes of the call. Use a meter for one call only. Default: nil.
     public var progress: RequestProgress.Meter? {
@@ -203,5 +210,6 @@ extension RequestSettings.Parts {
         progress = progress ?? base.progress
         networkAccess = networkAccess ?? base.networkAccess
         orders = orders.over(base.orders)
+        address = address ?? base.address
     }
 }

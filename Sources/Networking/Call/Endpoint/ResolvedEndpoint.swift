@@ -58,6 +58,13 @@ extension HTTPRequest {
         self.endpoint?.authorizationType ?? endpoint.authorizationType
     }
 
+    /// Returns the request of an endpoint to another URL, without what does not belong to the URL's origin.
+    func moved(to url: URL) -> HTTPRequest {
+        var request = self
+        request.url = url
+        return request.moved(from: [self])
+    }
+
     /// Returns the request of an adapter as a request of its call.
     ///
     /// - Parameter before: The request that the adapter has changed or replaced.

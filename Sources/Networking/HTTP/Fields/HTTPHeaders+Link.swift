@@ -12,11 +12,14 @@ extension HTTPHeaders {
     /// A link of a `Link` field, [RFC 8288](https://www.rfc-editor.org/rfc/rfc8288), such as the next page of a list.
     ///
     /// ```swift
-    /// var page: Response<[Issue]> = try await service.response(.get("issues"))
+    /// let call = AdHocEndpoint.get("issues").authorized()
+    /// var page: Response<[Issue]> = try await service.response(call)
     /// while let next = page.http.link("next") {
-    ///     page = try await service.response(.at(next))
+    ///     page = try await service.response(call.at(next))
     /// }
     /// ```
+    ///
+    /// ``NetworkRequesting/pages(_:as:with:)`` is the same as a sequence.
     public struct Link: Hashable, Sendable {
         /// The URI reference between the angle brackets, unchanged. It is often a path. ``HTTPResponse/link(_:)``
         /// resolves it to a URL.
