@@ -22,6 +22,26 @@ extension Loopback {
         }
 
         @Test(
+            "The chunks of a sequence or of an input stream are sent, with a known length and without",
+            arguments: Engine.allCases, [nil, 600_000])
+        func streamed(engine: Engine, length: Int?) async throws {
+            let exchange = try Exchange(engine.shared(), Self.echo)
+            let chunk = Data(repeating: UInt8(ascii: "a"), count: 30_000)
+            let chunks = AsyncStream<Data> { continuation in
+                for _ in 0..<20 { continuation.yield(chunk) }
+                continuation.finish()
+            }
+            let whole = Data(repeating: UInt8(ascii: "a"), count: 600_000)
+            for body in [.stream(chunks, length: length), HTTPBody.stream(length: length) { InputStream(data: whole) }]
+            {
+                let text = try await exchange.send(exchange.request(.post, "/", body: body)).text
+                #expect(text.count > 600_000 && text.utf8.suffix(600_000).allSatisfy { $0 == UInt8(ascii: "a") })
+            }
+            let wrong = HTTPBody.stream(length: 100) { InputStream(data: whole) }
+            #expect(await exchange.failure(try exchange.request(.post, "/", body: wrong))?.kind == .bodyUnreadable)
+        }
+
+        @Test(
             "A body is sent with its length, or in chunks if the length is not known; never with both", .row("L27"),
             arguments: Engine.allCases)
         func framing(engine: Engine) async throws {

@@ -42,7 +42,7 @@ struct SourceRulesTests {
         "The library uses no Foundation API that is broken on Linux",
         .row("L4", "L8", "L15", "L29", "L35", "L38", "L39", "L42"),
         arguments: [
-            "URLProtocol", "InputStream", "streamError", "downloadTask", "uploadTask", "resumeData", "suspend",
+            "URLProtocol", "streamError", "httpBodyStream", "downloadTask", "uploadTask", "resumeData", "suspend",
             "URLCredential(", "AsyncThrowingStream",
         ])
     func brokenParts(name: String) throws {
