@@ -34,7 +34,8 @@ public enum EndpointContract {
     ///   library uses the default implementation of the member, without a warning);
     /// - the URL can be built and does not change when it is parsed again, and its path has no empty segment;
     /// - the header fields are valid;
-    /// - a GET or HEAD request has no body;
+    /// - a GET or HEAD request has no body, and no `Content-Type` of another kind is set for a form;
+    /// - a path `/` is not used to add a slash to the base URL;
     /// - the body and the query can be encoded;
     /// - the endpoint can read its sample response and its sample error response;
     /// - no two examples create the same request.
@@ -78,7 +79,7 @@ private struct Trial {
     let settings: RequestSettings
 
     func faults(of request: HTTPRequest) async -> [String] {
-        var faults = Trial.formFaults(of: request) + example.memberFaults
+        var faults = Trial.formFaults(of: request) + example.memberFaults + slashFaults
         if let response = example.response, let fault = await reading(response) {
             faults.append("its sample response is not read: \(fault)")
         }
@@ -91,6 +92,14 @@ private struct Trial {
             }
         }
         return faults
+    }
+
+    /// A path `/` adds a slash to a base URL that has none, which many servers treat as another resource.
+    private var slashFaults: [String] {
+        guard example.endpoint.path == "/", let base = environment.baseURL?.path(percentEncoded: true), !base.isEmpty,
+            base.last != "/"
+        else { return [] }
+        return ["its path \"/\" is sent as \"\(base)/\"; use \"\" for the base URL, or end the base URL with a slash"]
     }
 
     /// Returns a text that is equal for equal requests. The idempotency key is left out, because each call has a new
@@ -126,6 +135,9 @@ private struct Trial {
         let segments = request.url.path(percentEncoded: true).split(separator: "/", omittingEmptySubsequences: false)
         if segments.dropFirst().dropLast().contains("") {
             faults.append("its path has an empty segment; use a non-empty value in the example")
+        }
+        if let given = request.headers[.contentType], given != request.allHeaders[.contentType] {
+            faults.append("its Content-Type is \(given), but its body is a form, which has its own; remove the field")
         }
         if [.get, .head].contains(request.method), !request.body.isEmpty {
             faults.append("it has a body with \(request.method); use another method, or parameters in the query")

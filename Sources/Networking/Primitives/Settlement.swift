@@ -185,6 +185,8 @@ package enum Interruption: Error, Equatable {
     case paused
     /// The service is being reset.
     case resetting
+    /// The client was shut down.
+    case shutDown
 }
 
 /// A wait that can be ended from outside. Its identity is the identity of the underlying object.

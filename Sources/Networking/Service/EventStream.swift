@@ -23,6 +23,7 @@ struct EventStream: Sendable {
     /// A reader that requests the events one by one.
     struct Iterator: AsyncIteratorProtocol {
         private let stream: EventStream
+        private let presence: StreamPresence
         /// The body of the current connection and the reader of its events; nil between two connections.
         private var connection: IncomingBody?
         private var events: ServerSentEvents?
@@ -33,6 +34,7 @@ struct EventStream: Sendable {
 
         init(_ stream: EventStream) {
             self.stream = stream
+            presence = StreamPresence(in: stream.client.calls)
             machine = EventStreamMachine(stream.reconnection, repeating: stream.repetition)
         }
 
@@ -46,7 +48,7 @@ struct EventStream: Sendable {
                 case .fail: throw failure ?? CancellationError()  // a failed outcome always has an error
                 case .reconnect(let delay):
                     (connection, events) = (nil, nil)
-                    do { try await stream.wait(for: delay) } catch {
+                    do { try await stream.wait(for: delay, as: presence) } catch {
                         machine.end()
                         throw error
                     }
@@ -62,12 +64,15 @@ struct EventStream: Sendable {
             do {
                 if events == nil {
                     session = session ?? stream.client.sessionNumber
-                    guard let body = try await stream.connect(after: machine.lastEventID, inSession: session) else {
+                    guard
+                        let body = try await stream.connect(
+                            after: machine.lastEventID, inSession: session, as: presence)
+                    else {
                         return (.noContent, nil, nil)
                     }
                     connection = body
                     // The events throw the errors of the body unchanged, because the original error decides.
-                    events = ServerSentEvents(body.unmapped, after: machine.lastEventID)
+                    events = ServerSentEvents(presence.body(body).unmapped, after: machine.lastEventID)
                     machine.connect()
                 }
                 guard let event = try await events?.next() else { return (.ended, nil, nil) }
@@ -92,17 +97,21 @@ struct EventStream: Sendable {
     }
 
     /// Opens a connection, and returns its body. Returns nil if the server ends the stream with 204.
-    fileprivate func connect(after lastEventID: String, inSession session: Int?) async throws -> IncomingBody? {
+    fileprivate func connect(
+        after lastEventID: String, inSession session: Int?, as presence: StreamPresence
+    ) async throws -> IncomingBody? {
         let converter = ResponseConverter.eventsUnlessOver(after: lastEventID)
         let pipeline = client.pipeline(endpoint, as: converter, with: settings, inSession: session)
+        presence.begin(pipeline.scope)
         var body: IncomingBody?
         _ = try await pipeline.runReporting { body = try await converter.convert($0, decoder: $1) }
         return body
     }
 
     /// Waits before a new connection. A reset of the service also ends the stream during this wait.
-    fileprivate func wait(for delay: Duration) async throws {
+    fileprivate func wait(for delay: Duration, as presence: StreamPresence) async throws {
         let scope = CallScope()
+        presence.begin(scope)
         client.calls.enter(scope, endpoint)
         defer {
             scope.detach()

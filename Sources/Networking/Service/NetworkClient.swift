@@ -76,15 +76,30 @@ public final class NetworkClient: Sendable {
     public func with(_ change: (inout NetworkConfiguration) -> Void) -> NetworkClient {
         var configuration = configuration
         change(&configuration)
-        return NetworkClient(configuration: configuration)
+        let client = NetworkClient(configuration: configuration)
+        calls.add(derived: client.calls)
+        return client
     }
 
     /// Ends every call of the service with ``NetworkError/Kind/resetting``, except the calls inside which this method
-    /// is called. Returns after the ended calls have returned and every ``ResetParticipant`` has been reset. Calls that
-    /// start later are sent as usual. A token refresh and its calls continue. Two resets at the same time reset the
-    /// participants only once.
+    /// is called. Returns after the ended calls have returned, their tasks have settled, and every ``ResetParticipant``
+    /// has been reset. Calls that start later are sent as usual. A token refresh and its calls continue. A reset that
+    /// begins during another one resets the participants again.
     public func reset() async {
-        await calls.reset(configuration.resetParticipants)
+        await calls.reset([transport] + configuration.resetParticipants)
+    }
+
+    /// Shuts down this client and the clients that were derived from it, for example before a server process exits.
+    ///
+    /// New calls fail with ``NetworkError/Kind/transportShutDown``, and event streams end with this error at once. The
+    /// method waits for the other calls, with their retries and refreshes and with the calls that they make. The calls
+    /// inside which it is called are not ended. The transport is not shut down, because other clients may use it: see
+    /// `CurlTransport.shutDown(draining:)`.
+    ///
+    /// - Parameter limit: The longest time to wait. Calls that are still in progress after this time are ended with the
+    ///   same error. The wait also ends, and the calls with it, when the task is cancelled.
+    public func shutDown(draining limit: Duration) async {
+        await calls.shutDown(draining: limit, on: clock)
     }
 
     /// Cancels each call in progress if `shouldCancel` returns true for its endpoint. Default: cancels all calls.

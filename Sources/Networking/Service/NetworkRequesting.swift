@@ -191,6 +191,12 @@ extension NetworkRequesting {
         await client.reset()
     }
 
+    /// Shuts down the client of the service and the clients that were derived from it: see
+    /// ``NetworkClient/shutDown(draining:)``.
+    public func shutDown(draining limit: Duration) async {
+        await client.shutDown(draining: limit)
+    }
+
     /// Cancels each call in progress if `shouldCancel` returns true for its endpoint: see
     /// ``NetworkClient/cancelAll(where:)``.
     @discardableResult

@@ -70,6 +70,9 @@ extension RequestPipeline {
     /// The error with which the call has to end.
     private var ending: any Error {
         let interruption = scope.interruption ?? .cancelled
+        if interruption == .shutDown {
+            return NetworkError(.transportShutDown, reason: "the client was shut down")
+        }
         guard interruption == .deadlineExceeded, let total = settings.timeouts.total else { return interruption }
         return NetworkError(.deadlineTimedOut, reason: "the call did not end within \(total.shortText)")
     }

@@ -106,7 +106,11 @@ final class RequestPipeline {
     func runReporting(_ read: Reading) async throws -> Outcome {
         let outer = CallScope.current
         outer?.add(scope)
-        defer { outer?.remove(scope) }
+        client.calls.enter(scope, endpoint)
+        defer {
+            outer?.remove(scope)
+            client.calls.leave(scope)
+        }
         do {
             let outcome = try await run(read)
             events?.finish(outcome.draft.report(on: outcome.response))
@@ -117,17 +121,16 @@ final class RequestPipeline {
         }
     }
 
-    /// Makes attempts until the call ends, inside of its scope. Reports every event except the end of the call.
+    /// Makes attempts until the call ends, inside of its scope. Reports every event except the end of the call. The
+    /// caller enters the call into the calls of the client before, and removes it after everybody knows its outcome.
     ///
     /// - Throws: ``Failure``.
     func run(_ read: Reading) async throws -> Outcome {
-        client.calls.enter(scope, endpoint)
         if let meter = context.meter { events?.observe(meter) }
         if requirements.target == .stream { context.meter?.expectStream() }
         var hasResponse = false
         defer {
             scope.detach()
-            client.calls.leave(scope)
             context.meter?.finish(hasResponse: hasResponse)
             requirements.download?.value.endCall()
         }

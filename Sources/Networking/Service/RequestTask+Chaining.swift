@@ -16,7 +16,7 @@ extension RequestTask {
     public func map<Other: Sendable>(
         _ transform: @escaping @Sendable (Value) async throws -> Other
     ) -> RequestTask<Other> {
-        derived { result, derived in
+        derived(sharingCallbacks: false) { result, derived in
             switch result {
             case .failure(let error): derived.settle(.failure(error))
             case .success(let response):
@@ -57,13 +57,18 @@ extension RequestTask {
     }
 
     /// Creates a task that waits for this task. `settle` then gets the outcome of this task, and settles the new task.
+    ///
+    /// - Parameters:
+    ///   - track: The track of the new task. Default: the track of this task, because it is the same call.
+    ///   - sharesCallbacks: Whether the observers are notified of the end of the call only after the callbacks of the
+    ///     new task. Default: true, if it is the same call. False if the new task may end long after the call.
     private func derived<Other: Sendable>(
-        track: CallTrack? = nil,
+        track: CallTrack? = nil, sharingCallbacks sharesCallbacks: Bool = true,
         _ settle: @escaping @Sendable (Result<Response<Value>, any Error>, RequestTask<Other>) -> Void
     ) -> RequestTask<Other> {
         let task = RequestTask<Other>(
             of: endpoint, track: track ?? self.track,
-            callbacks: track == nil ? callbacks : PendingCallbacks(), waitingFor: [interest])
+            callbacks: track == nil && sharesCallbacks ? callbacks : PendingCallbacks(), waitingFor: [interest])
         settlement.observe { [self] result in
             Trampoline.run { [self] in
                 withExtendedLifetime(self) {}

@@ -27,6 +27,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     /// The callbacks that were registered before the call ended.
     let callbacks: PendingCallbacks
     let successor = Locked(Successor<Value>())
+    private let waits = TaskWaits<Value>()
 
     /// Starts a call.
     ///
@@ -51,6 +52,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
             let (outcome, report) = await pipeline.ended(converter)
             track.note(.finished(report))
             settlement.settle(outcome)
+            client.calls.leave(scope)
             callbacks.afterwards { events?.finish(report) }
         }
         self.init(
@@ -107,9 +109,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         get async throws {
             interest.join()
             defer { interest.leave() }
-            let wait = Settlement<Response<Value>>()
-            settlement.observe { wait.settle($0) }
-            do { return try await wait.value() } catch let interruption as Interruption {
+            do { return try await waits.response(of: settlement) } catch let interruption as Interruption {
                 throw NetworkError.wrapping(interruption)
             }
         }

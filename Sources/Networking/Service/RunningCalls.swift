@@ -16,6 +16,16 @@ final class RunningCalls: Sendable {
         var resets: [ObjectIdentifier: Reset] = [:]
         /// Settled when the participants have been reset; nil while no reset of the participants is in progress.
         var participants: Settlement<Void>?
+        /// The event streams that are being read, each until it is released.
+        var streams: [ObjectIdentifier: Weak<StreamPresence>] = [:]
+        /// The calls of the clients that were derived from this client.
+        var derived: [Weak<RunningCalls>] = []
+        /// The number of derived clients at which those that were released are removed.
+        var largestCount = 16
+        /// Whether the client was shut down, so that only calls that are made inside other calls begin.
+        var isShutDown = false
+        /// The reset of the participants that follows the one in progress.
+        var next: Settlement<Void>?
     }
 
     /// The reset of the participants in which the current task runs.
@@ -27,9 +37,15 @@ final class RunningCalls: Sendable {
     var count: Int { state.withLock { $0.calls.count } }
 
     /// Adds a call that begins. The calls of a token refresh are not added, because a refresh continues during a reset.
+    /// If the client was shut down, ends the call, unless another call has made it.
     func enter(_ scope: CallScope, _ endpoint: any Endpoint) {
         guard !scope.isPartOfRefresh else { return }
-        state.withLock { $0.calls[ObjectIdentifier(scope)] = Call(scope: scope, endpoint: endpoint) }
+        let mayBegin = state.withLock { state in
+            guard !state.isShutDown || scope.parent != nil else { return false }
+            state.calls[ObjectIdentifier(scope)] = Call(scope: scope, endpoint: endpoint)
+            return true
+        }
+        if !mayBegin { scope.interrupt(.shutDown) }
     }
 
     /// Removes a call that has returned.
@@ -51,11 +67,99 @@ final class RunningCalls: Sendable {
         return calls.reduce(0) { shouldCancel($1.endpoint) && $1.scope.interrupt(.cancelled) ? $0 + 1 : $0 }
     }
 
+    /// Adds an event stream that is about to be read.
+    func enter(_ stream: StreamPresence) {
+        let reference = Weak<StreamPresence>()
+        reference.object = stream
+        let mayBegin = state.withLock { state in
+            if !state.isShutDown { state.streams[ObjectIdentifier(stream)] = reference }
+            return !state.isShutDown
+        }
+        if !mayBegin { stream.end() }
+    }
+
+    /// Removes an event stream that is being released.
+    func leave(_ stream: ObjectIdentifier) { state.withLock { $0.streams[stream] = nil } }
+
+    /// Adds the calls of a client that is derived from this client.
+    func add(derived calls: RunningCalls) {
+        let reference = Weak<RunningCalls>()
+        reference.object = calls
+        let isShutDown = state.withLock { state in
+            if state.derived.count >= state.largestCount {
+                state.derived.removeAll { $0.object == nil }
+                state.largestCount = max(16, state.derived.count * 2)
+            }
+            state.derived.append(reference)
+            return state.isShutDown
+        }
+        if isShutDown { _ = calls.close(except: []) }
+    }
+
+    /// The calls of this client, and of all clients that are derived from it.
+    private var family: [RunningCalls] {
+        [self] + state.withLock { $0.derived.compactMap(\.object) }.flatMap(\.family)
+    }
+
+    /// The calls inside which the current task runs.
+    private static var own: Set<ObjectIdentifier> {
+        let outer = sequence(first: CallScope.Position.current?.scope) { $0?.parent }
+        return Set(outer.compactMap { $0 }.map(ObjectIdentifier.init))
+    }
+
+    /// Lets no further call begin, and ends the event streams.
+    ///
+    /// - Parameter own: The calls for which nobody waits.
+    /// - Returns: The outcome that is settled when the other calls in progress have returned; nil if there are none.
+    private func close(except own: Set<ObjectIdentifier>) -> Settlement<Void>? {
+        let (streams, wait) = state.withLock { state in
+            defer { state.streams = [:] }
+            state.isShutDown = true
+            let reset = Reset(calls: Set(state.calls.keys.filter { !own.contains($0) }))
+            guard !reset.calls.isEmpty else { return (state.streams, nil as Settlement<Void>?) }
+            state.resets[reset.isDone.id] = reset
+            return (state.streams, reset.isDone)
+        }
+        for stream in streams.values { stream.object?.end() }
+        return wait
+    }
+
+    private func endAll(except own: Set<ObjectIdentifier>) {
+        let scopes = state.withLock { $0.calls.filter { !own.contains($0.key) }.map(\.value.scope) }
+        for scope in scopes { scope.interrupt(.shutDown) }
+    }
+
+    /// Shuts down this client and its derived clients: ends their event streams, and waits for their other calls.
+    ///
+    /// - Parameters:
+    ///   - limit: The longest time for the calls. Then they are ended.
+    ///   - clock: The clock that measures the limit.
+    func shutDown(draining limit: Duration, on clock: NetworkClock) async {
+        let (family, own) = (family, RunningCalls.own)
+        let waits = family.map { ($0, $0.close(except: own)) }
+        let end: @Sendable () -> Void = { for calls in family { calls.endAll(except: own) } }
+        // A call that has been ended returns soon, unless code of the app ignores its end.
+        let timers = [
+            clock.schedule(at: clock.now() + limit, end),
+            clock.schedule(at: clock.now() + limit + .seconds(1)) {
+                for (_, wait) in waits { wait?.settle(.success(())) }
+            },
+        ]
+        await withTaskCancellationHandler {
+            for case (let calls, let wait?) in waits {
+                await withCheckedContinuation { continuation in wait.observe { _ in continuation.resume() } }
+                calls.state.withLock { $0.resets[wait.id] = nil }
+            }
+        } onCancel: {
+            end()
+        }
+        for timer in timers { timer.cancel() }
+    }
+
     /// Ends every call except the calls inside which this method is called. Then waits until the ended calls have
     /// returned, and resets the participants. Calls that begin while the method waits are not ended.
     func reset(_ participants: [any ResetParticipant]) async {
-        let outer = sequence(first: CallScope.Position.current?.scope) { $0?.parent }
-        let own = Set(outer.compactMap { $0 }.map(ObjectIdentifier.init))
+        let own = RunningCalls.own
         let (reset, scopes) = state.withLock { state in
             let others = state.calls.filter { !own.contains($0.key) }
             let reset = Reset(calls: Set(others.keys))
@@ -68,22 +172,43 @@ final class RunningCalls: Sendable {
         await self.reset(all: participants)
     }
 
-    /// Resets the participants, or waits for a reset of the participants that is already in progress. If a participant
-    /// starts a reset while it is being reset, the new reset returns immediately, because it would wait for itself.
+    /// Resets the participants. If a reset of the participants is in progress, another one follows it, because something
+    /// may have been stored since it began. All resets that wait for the one in progress share the one that follows. If a
+    /// participant starts a reset while it is being reset, the new reset returns immediately, because it would wait for
+    /// itself.
     private func reset(all participants: [any ResetParticipant]) async {
         guard !participants.isEmpty else { return }
         let mine = Settlement<Void>()
-        let running = state.withLock { state in
-            defer { state.participants = state.participants ?? mine }
-            return state.participants
+        let current = RunningCalls.current
+        let (running, shared) = state.withLock { state -> (Settlement<Void>?, Settlement<Void>?) in
+            guard let running = state.participants else {
+                state.participants = mine
+                return (nil, nil)
+            }
+            guard running.id != current?.id, !CacheRevalidations.isInside else { return (running, running) }
+            if let next = state.next { return (running, next) }
+            state.next = mine
+            return (running, nil)
         }
-        if let running {
-            let isInside = running.id == RunningCalls.current?.id || CacheRevalidations.isInside
-            if !isInside { await running.settled() }
+        guard let running else { return await resetNow(participants, as: mine) }
+        if let shared {
+            if shared.id != running.id { await shared.settled() }
             return
         }
+        // In a task of its own, because the caller's wait may end before.
+        Task { [self] in
+            await withCheckedContinuation { continuation in running.observe { _ in continuation.resume() } }
+            await resetNow(participants, as: mine)
+        }
+        await mine.settled()
+    }
+
+    private func resetNow(_ participants: [any ResetParticipant], as mine: Settlement<Void>) async {
         await RunningCalls.$current.withValue(mine) { for participant in participants { await participant.reset() } }
-        state.withLock { $0.participants = nil }
+        state.withLock { state in
+            state.participants = state.next
+            state.next = nil
+        }
         mine.settle(.success(()))
     }
 }

@@ -28,6 +28,23 @@ struct EndpointContractTests {
         } catch { return (error as? EndpointContract.Breach)?.faults ?? ["\(error)"] }
     }
 
+    @Test("A Content-Type that does not describe a form, and a slash that the base URL lacks, are faults")
+    func formsAndSlashes() async throws {
+        let form = Get(method: .post, headers: [.contentType(.json)], body: .multipart([.field("a", 1)]))
+        #expect(
+            await faults(EndpointExample(form)).first?.contains("Content-Type is application/json, but its body is")
+                == true)
+        let json = Get(method: .post, headers: [.contentType("application/vnd.api+json")], body: .json(["a": 1]))
+        #expect(await faults(EndpointExample(json)) == [])
+        let base = NetworkEnvironment(baseURL: URL(string: "https://api.example.com/v1"))
+        let error = await #expect(throws: EndpointContract.Breach.self) {
+            try await EndpointContract.check([EndpointExample(Get(path: "/"))], in: base)
+        }
+        #expect(error?.faults.first?.contains("its path \"/\" is sent as \"/v1/\"") == true)
+        try await EndpointContract.check([EndpointExample(Get(path: ""))], in: base)
+        #expect(await faults(EndpointExample(Get(path: "/"))) == [], "the root needs no slash")
+    }
+
     @Test("Valid examples pass the check, and a stub can be created from them")
     func good() async throws {
         let examples = [

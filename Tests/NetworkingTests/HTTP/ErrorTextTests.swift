@@ -68,6 +68,11 @@ struct ErrorTextTests {
         let general = GeneralRequestError.notFound as NSError
         #expect(general.domain == "Networking.GeneralRequestError" && general.code == 404)
         #expect(GeneralRequestError.noAuth.recoverySuggestion == "Log in and try again.")
+        let (full, denied) = (POSIXError(.ENOSPC), POSIXError(.EACCES))
+        #expect(
+            NetworkError(.fileNotWritable, underlying: full).recoverySuggestion
+                == "Make room on the device and try again.")
+        #expect(NetworkError(.fileNotWritable, underlying: denied).recoverySuggestion == nil)
     }
 
     @Test("The text for a request without a token is about the failed refresh, unless the refresh was refused")

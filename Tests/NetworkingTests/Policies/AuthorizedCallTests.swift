@@ -55,6 +55,16 @@ struct AuthorizedCallTests {
         #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer one", "Basic two", "Token two", nil, nil])
     }
 
+    @Test("An empty token is an error before anything is sent")
+    func emptyToken() async {
+        let stub = server { "" }
+        let error = await Fixture.failure {
+            try await service(stub, session(AccessToken(""))).request(.get("x").authorized())
+        }
+        #expect((error as? NetworkError)?.reason == "access token: expected a text, found an empty one")
+        #expect(stub.requests.isEmpty)
+    }
+
     @Test("A stored response and its report do not retain the session")
     func keptResponse() async throws {
         func call() async throws -> (response: Response<User>, session: Weak) {

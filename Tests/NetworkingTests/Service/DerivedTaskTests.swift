@@ -46,16 +46,6 @@ struct DerivedTaskTests {
         #expect(await Fixture.failure { _ = try await mapped.response } as? GeneralRequestError == .notFound)
     }
 
-    @Test("`all` ends with the first error, and not with the cancellation of the other tasks that follows")
-    func firstError() async {
-        for _ in 0..<200 {
-            let failed = service(StubTransport { _ in .status(.notFound) }).task(UserEndpoint.open, as: .string)
-            let pair = RequestTask.all(task(), failed)
-            let error = await Fixture.failure { _ = try await pair.value }
-            #expect(error as? GeneralRequestError == .notFound)
-        }
-    }
-
     @Test("`all` combines two or many tasks in their order, and ends with the first error", .row("I-24"))
     func all() async throws {
         let two = try await RequestTask.all(answering("a"), answering("b").map { $0.utf8.count }).value

@@ -45,6 +45,47 @@ struct ResetTests {
         #expect(try await after.value == "works on")
     }
 
+    @Test("A reset returns when the tasks that it has ended have their outcomes")
+    func settled() async {
+        let service = service()
+        for _ in 0..<300 {
+            let task = service.task(UserEndpoint.open, as: .string)
+            await service.reset()
+            #expect(task.result != nil && task.report != nil)
+        }
+    }
+
+    @Test("A reset that begins during another one resets the participants again, and several share that one")
+    func again() async {
+        struct Slow: SynchronousRequestAdapter {
+            let begun: Box<Int>
+            let gate: Settlement<Void>
+
+            func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) {}
+
+            func reset() async {
+                begun.change { $0 += 1 }
+                await withCheckedContinuation { continuation in gate.observe { _ in continuation.resume() } }
+            }
+        }
+        let (begun, gate, entered, returned) = (Box(0), Settlement<Void>(), Box(0), Box(0))
+        let service = service(adapters: [Slow(begun: begun, gate: gate)])
+        let resets = (0..<4).map { index in
+            Fixture.begin {
+                while index > 0, begun.value < 1 { await Task.yield() }
+                entered.change { $0 += 1 }
+                await service.reset()
+                returned.change { $0 += 1 }
+            }
+        }
+        while entered.value < 4 { await Task.yield() }
+        for _ in 0..<100 { await Task.yield() }
+        #expect(begun.value == 1 && returned.value == 0)
+        gate.settle(.success(()))
+        for reset in resets { await reset.value }
+        #expect(begun.value == 2)
+    }
+
     @Test("Two resets return when all calls have returned; calls that start in the meantime are sent", .row("P-17"))
     func meanwhile() async throws {
         let isHeld = Settlement<Void>()

@@ -25,6 +25,28 @@ struct DuplicateObserverTests {
         while decisions.value < count || limit.activeCount > 1 { await Task.yield() }
     }
 
+    @Test("A reset ends a transfer that goes on for an observer only, which gets no response of the user before")
+    func reset() async throws {
+        let kinds = Box<[NetworkError.Kind?]>([])
+        let service = NetworkService(environment: Fixture.environment) {
+            ($0.clock, $0.concurrencyLimit, $0.transport) = (clock.networkClock, limit, transport)
+            $0.errorMapping = .unmapped
+            $0.duplicates = .always(
+                .share(notifying: { result in
+                    guard case .failure(let error) = result else { return kinds.change { $0.append(nil) } }
+                    kinds.change { $0.append((error as? NetworkError)?.kind) }
+                }))
+        }
+        let first = begin(service)
+        await transport.waitForRequests()
+        #expect(await isCancelled(begin(service)))
+        #expect(await isCancelled(first))
+        #expect(kinds.value.isEmpty && limit.activeCount == 1)
+        await service.reset()
+        #expect(kinds.value == [.resetting])
+        while limit.activeCount > 0 || transport.endedCount < 1 { await Task.yield() }
+    }
+
     @Test(
         "A transfer for an observer ends after the total time-out of its request, unless a call has joined it",
         arguments: [false, true])

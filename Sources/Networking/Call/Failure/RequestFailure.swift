@@ -81,10 +81,10 @@ public struct RequestFailure: Sendable {
     /// never a network error.
     public var networkError: NetworkError? { error as? NetworkError ?? originalError as? NetworkError }
 
-    /// Whether the call was ended by a cancellation, a reset or its deadline. No handler can change that.
+    /// Whether the call was ended by a cancellation, a reset, a shutdown or its deadline. No handler can change that.
     var isInterruption: Bool {
         switch (originalError as? NetworkError ?? networkError)?.kind {
-        case .cancelled, .resetting, .deadlineTimedOut: true
+        case .cancelled, .resetting, .deadlineTimedOut, .transportShutDown: true
         default: false
         }
     }

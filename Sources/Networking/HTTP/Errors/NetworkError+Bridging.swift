@@ -40,7 +40,8 @@ extension NetworkError: BridgedError {
         case .notConnected: "Connect to a network and try again."
         case .networkRestricted: "Allow cellular data, turn Low Data Mode off, or connect to another network."
         case .noToken: textsOfRefresh.map(\.suggestion) ?? "Log in and try again."
-        case .fileNotWritable: "Make room on the device and try again."
+        case .fileNotWritable where [.ENOSPC, .EDQUOT].contains((underlying as? POSIXError)?.code):
+            "Make room on the device and try again."
         case .cannotResolveHost, .cannotConnect, .connectTimedOut, .idleTimedOut, .deadlineTimedOut, .circuitOpen,
             .rateLimited, .notProcessed, .connectionLostBeforeHead, .connectionLostAfterHead, .truncatedBody,
             .checksumMismatch:
@@ -88,7 +89,7 @@ extension NetworkError: BridgedError {
         .noToken: "The session goes on, and a later call tries again. See the underlying error.",
         .invalidRequest: "Nothing was sent. Correct the part that the error names.",
         .bodyUnreadable: "Check that the body's source exists and can be read.",
-        .transportShutDown: "Make the call with a transport that has not been shut down.",
+        .transportShutDown: "Make the call with a client and a transport that have not been shut down.",
         .bodyNotEncodable: "Nothing was sent. Correct the value that the error names.",
     ]
 }

@@ -80,7 +80,7 @@ extension NetworkError.Kind {
     /// A redirect was not followed, because its `Location` is insecure or invalid, or because the request has a body
     /// that cannot be sent again.
     public static let redirectRefused = Self("redirectRefused")
-    /// The transport was shut down.
+    /// The transport or the client was shut down.
     public static let transportShutDown = Self("transportShutDown")
     /// Any other failure. See the underlying error.
     public static let unknown = Self("unknown")
@@ -159,6 +159,7 @@ extension NetworkError.Kind {
         case .cancelled, .paused: self = .cancelled
         case .deadlineExceeded: self = .deadlineTimedOut
         case .resetting: self = .resetting
+        case .shutDown: self = .transportShutDown
         }
     }
 
@@ -210,7 +211,7 @@ extension NetworkError.Kind {
         .malformedResponse: "the response is not HTTP", .responseTooLarge: "the response is too large",
         .undecodableContent: "the body's content coding is invalid",
         .tooManyRedirects: "there were too many redirects", .redirectRefused: "the redirect was not followed",
-        .transportShutDown: "the transport was shut down", .unknown: "the request failed",
+        .transportShutDown: "the transport or the client was shut down", .unknown: "the request failed",
         .unacceptableStatus: "the status is not acceptable", .unacceptableMediaType: "the media type is not acceptable",
         .invalidResponse: "the response is not valid", .undecodableBody: "the body cannot be read",
         .fileNotWritable: "the file cannot be written",

@@ -6,6 +6,7 @@ extension AccessTokenSupervisor {
     ///
     /// - Parameter addFields: Adds other fields that belong to the token.
     /// - Throws: ``NetworkError/Kind/noToken`` if the call belongs to another session, unless its token is optional.
+    ///   ``NetworkError/Kind/invalidRequest`` if the token is empty.
     func authorize(
         _ request: inout HTTPRequest, of call: SessionTicket.Call,
         adding addFields: (@Sendable (AccessToken, inout HTTPHeaders) -> Void)?
@@ -18,6 +19,7 @@ extension AccessTokenSupervisor {
         case .anonymous: request.belong(to: call)
         case .token(nil, _): request.carry(SessionTicket.Token(nil), of: user, in: call)
         case .token(let token?, let mark):
+            try NetworkError.require(!token.value.isEmpty, "access token: expected a text, found an empty one")
             var fields = HTTPHeaders()
             addFields?(token, &fields)
             for field in fields {

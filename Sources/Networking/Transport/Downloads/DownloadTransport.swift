@@ -13,6 +13,8 @@ struct DownloadTransport: Transport {
         return try await send(request, delivering: delivery, as: download)
     }
 
+    func reset() async { await base.reset() }
+
     // Not inlined, so that a request that is no download does not need the memory of this function while it waits.
     @inline(never)
     private func send(

@@ -48,6 +48,9 @@ package final class DuplicateHandlingTransport: Transport {
         return try await send(request, delivering: delivery, by: policy)
     }
 
+    /// Ends the transfers that go on for observers only.
+    package func reset() { for transfer in running.all { transfer.reset() } }
+
     // Not inlined, so that a request that is not compared does not need the memory of this function while it waits.
     @inline(never)
     private func send(

@@ -154,6 +154,15 @@ struct RunningTransfers: Sendable {
         }
     }
 
+    /// The transfers in progress.
+    var all: [SharedTransfer] {
+        transfers.withLock { transfers in
+            var all: [SharedTransfer] = []
+            for found in transfers.values { found.forEach { all.append($0) } }
+            return all
+        }
+    }
+
     /// Removes a transfer.
     func remove(_ transfer: SharedTransfer) {
         transfers.withLock { transfers in

@@ -172,6 +172,12 @@ final class SharedTransfer: Sendable {
         end(.abandoned, .failure(SharedTransfer.superseded(reason)))
     }
 
+    /// Ends the transfer if no call waits for it: its observers would get the response of a user who has logged out.
+    func reset() {
+        guard let ended = state.withLock({ $0.callers.isEmpty ? $0.finish(.abandoned) : nil }) else { return }
+        settle(ended, as: .abandoned, .failure(NetworkError(.resetting).completed(request: key.request, response: nil)))
+    }
+
     /// Detaches one caller. When the last caller detaches and there is no observer, the transfer is cancelled.
     func detach(_ waiter: Waiter, leaving permit: (any TransferAdmission)?) {
         let abandoned: State? = state.withLock { state in

@@ -1,0 +1,49 @@
+/// An event stream as its client knows it: the client can end it, whatever it waits for.
+final class StreamPresence: Sendable {
+    private struct State: Sendable {
+        var isEnded = false
+        /// The call that connects, or the wait before it.
+        var call: CallScope?
+    }
+
+    private let calls: RunningCalls
+    private let state = Locked(State())
+    /// The scope in which the body of the current connection is read.
+    private let reading = CallScope()
+
+    init(in calls: RunningCalls) {
+        self.calls = calls
+        calls.enter(self)
+    }
+
+    deinit { calls.leave(ObjectIdentifier(self)) }
+
+    /// Ends the stream. Its reader gets an error.
+    func end() {
+        let call = state.withLock { state in
+            state.isEnded = true
+            return state.call
+        }
+        call?.interrupt(.shutDown)
+        reading.interrupt(.shutDown)
+    }
+
+    /// Notes the call that the stream makes next.
+    func begin(_ call: CallScope) {
+        let isEnded = state.withLock { state in
+            state.call = call
+            return state.isEnded
+        }
+        if isEnded { call.interrupt(.shutDown) }
+    }
+
+    /// Returns the body of a connection, whose waits end with the stream.
+    func body(_ body: IncomingBody) -> IncomingBody {
+        body.pulled { [reading] pull in
+            let outer = CallScope.current
+            outer?.add(reading)
+            defer { outer?.remove(reading) }
+            return try await CallScope.Position.$current.withValue(.inside(reading)) { try await pull() }
+        }
+    }
+}
