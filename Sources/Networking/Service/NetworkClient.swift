@@ -49,7 +49,7 @@ public final class NetworkClient: Sendable {
         settings = configuration.settings.over(.standard)
         sharedEnvironment = CopyOnWrite(configuration.environment)
         sharedRules = CopyOnWrite(
-            SharedRules(clock: configuration.clock, followsRedirects: configuration.redirects.follows))
+            SharedRules(clock: configuration.clock, followsRedirects: configuration.redirects.alwaysFollows))
     }
 
     /// Creates a client: see ``NetworkService/init(environment:authorizedBy:configure:)``.

@@ -42,7 +42,8 @@ extension NetworkRequesting {
     ///
     /// Each page is the same call to another URL: with its authorization, settings, header fields and errors, and with
     /// the query of the link. If a link leads to another origin, the call loses what does not belong there, as with a
-    /// redirect. A page that links to itself ends the sequence with ``NetworkError/Kind/invalidResponse``.
+    /// redirect. A page that links to itself ends the sequence with ``NetworkError/Kind/invalidResponse``. So does a page
+    /// of another origin that links out of it, because it must not choose what is sent to the first origin.
     ///
     /// - Parameters:
     ///   - first: The call of the first page.
@@ -95,19 +96,26 @@ extension NetworkRequesting {
 extension Response.Pages.Page {
     /// Returns the page at the address of the settings, and the pages to which it links.
     fileprivate static func linked(
-        _ settings: RequestSettings, _ request: @escaping @Sendable (RequestSettings) async throws -> Response<Value>
+        _ settings: RequestSettings, from home: HTTPOrigin? = nil,
+        _ request: @escaping @Sendable (RequestSettings) async throws -> Response<Value>
     ) -> Self {
         Self {
             let page = try await request(settings)
             guard let next = page.http.link("next") else { return (page.value, nil) }
-            guard next != page.http.request.url else {
+            let origin = page.http.request.origin
+            let home = home ?? page.http.redirects.first?.request.origin ?? origin
+            let fault =
+                next == page.http.request.url
+                ? "found the page itself"
+                : origin == home || HTTPOrigin(next) == origin ? nil : "found one out of another origin"
+            if let fault {
                 throw NetworkError(
-                    .invalidResponse, reason: "Link: expected the next page, found the page itself",
+                    .invalidResponse, reason: "Link: expected the next page, \(fault)",
                     request: page.http.request, response: page.http)
             }
             var settings = settings
             settings.address = next
-            return (page.value, .linked(settings, request))
+            return (page.value, .linked(settings, from: home, request))
         }
     }
 

@@ -196,7 +196,7 @@ struct SharedRules: Sendable {
 
     /// Returns the rules of a call that has a policy of its own; nil if the call has none.
     func rules(following redirects: RedirectPolicy?) -> CopyOnWrite<SharedRules>? {
-        redirects.map { CopyOnWrite(SharedRules(clock: clock, followsRedirects: $0.follows)) }
+        redirects.map { CopyOnWrite(SharedRules(clock: clock, followsRedirects: $0.alwaysFollows)) }
     }
 }
 

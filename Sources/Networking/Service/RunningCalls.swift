@@ -18,8 +18,10 @@ final class RunningCalls: Sendable {
         var participants: Settlement<Void>?
         /// The event streams that are being read, each until it is released.
         var streams: [ObjectIdentifier: Weak<StreamPresence>] = [:]
-        /// The calls of the clients that were derived from this client.
+        /// The calls of the clients that were derived from this client, directly or through others.
         var derived: [Weak<RunningCalls>] = []
+        /// The calls of the clients from which this client was derived, as far as they still exist.
+        var ancestors: [Weak<RunningCalls>] = []
         /// The number of derived clients at which those that were released are removed.
         var largestCount = 16
         /// Whether the client was shut down, so that only calls that are made inside other calls begin.
@@ -83,23 +85,31 @@ final class RunningCalls: Sendable {
 
     /// Adds the calls of a client that is derived from this client.
     func add(derived calls: RunningCalls) {
+        let own = Weak<RunningCalls>()
+        own.object = self
+        let ancestors = state.withLock { $0.ancestors }.filter { $0.object != nil } + [own]
+        calls.state.withLock { $0.ancestors = ancestors }
         let reference = Weak<RunningCalls>()
         reference.object = calls
-        let isShutDown = state.withLock { state in
+        let areShutDown = ancestors.compactMap { $0.object?.register(reference) }
+        if areShutDown.contains(true) { _ = calls.close(except: []) }
+    }
+
+    /// - Returns: Whether this client was shut down.
+    private func register(_ derived: Weak<RunningCalls>) -> Bool {
+        state.withLock { state in
             if state.derived.count >= state.largestCount {
                 state.derived.removeAll { $0.object == nil }
                 state.largestCount = max(16, state.derived.count * 2)
             }
-            state.derived.append(reference)
+            state.derived.append(derived)
             return state.isShutDown
         }
-        if isShutDown { _ = calls.close(except: []) }
     }
 
-    /// The calls of this client, and of all clients that are derived from it.
-    private var family: [RunningCalls] {
-        [self] + state.withLock { $0.derived.compactMap(\.object) }.flatMap(\.family)
-    }
+    /// The calls of a client that is being shut down, and the outcome that is settled when they have returned; nil if
+    /// there are none.
+    private typealias Closed = (calls: RunningCalls, wait: Settlement<Void>?)
 
     /// The calls inside which the current task runs.
     private static var own: Set<ObjectIdentifier> {
@@ -107,21 +117,26 @@ final class RunningCalls: Sendable {
         return Set(outer.compactMap { $0 }.map(ObjectIdentifier.init))
     }
 
-    /// Lets no further call begin, and ends the event streams.
+    /// Lets no further call begin, and ends the event streams, also of all clients that are derived from this client.
     ///
     /// - Parameter own: The calls for which nobody waits.
-    /// - Returns: The outcome that is settled when the other calls in progress have returned; nil if there are none.
-    private func close(except own: Set<ObjectIdentifier>) -> Settlement<Void>? {
-        let (streams, wait) = state.withLock { state in
+    private func close(except own: Set<ObjectIdentifier>) -> [Closed] {
+        let (wait, derived) = closeAlone(except: own)
+        return [(self, wait)] + derived.compactMap(\.object).map { ($0, $0.closeAlone(except: own).wait) }
+    }
+
+    private func closeAlone(
+        except own: Set<ObjectIdentifier>
+    ) -> (wait: Settlement<Void>?, derived: [Weak<RunningCalls>]) {
+        let (streams, derived, wait) = state.withLock { state in
             defer { state.streams = [:] }
             state.isShutDown = true
             let reset = Reset(calls: Set(state.calls.keys.filter { !own.contains($0) }))
-            guard !reset.calls.isEmpty else { return (state.streams, nil as Settlement<Void>?) }
-            state.resets[reset.isDone.id] = reset
-            return (state.streams, reset.isDone)
+            if !reset.calls.isEmpty { state.resets[reset.isDone.id] = reset }
+            return (state.streams, state.derived, reset.calls.isEmpty ? nil : reset.isDone)
         }
         for stream in streams.values { stream.object?.end() }
-        return wait
+        return (wait, derived)
     }
 
     private func endAll(except own: Set<ObjectIdentifier>) {
@@ -135,23 +150,23 @@ final class RunningCalls: Sendable {
     ///   - limit: The longest time for the calls. Then they are ended.
     ///   - clock: The clock that measures the limit.
     func shutDown(draining limit: Duration, on clock: NetworkClock) async {
-        let (family, own) = (family, RunningCalls.own)
-        let waits = family.map { ($0, $0.close(except: own)) }
-        let end: @Sendable () -> Void = { for calls in family { calls.endAll(except: own) } }
+        let own = RunningCalls.own
+        let closed = close(except: own)
+        let end: @Sendable () -> Void = { for (calls, _) in closed { calls.endAll(except: own) } }
+        let giveUp: @Sendable () -> Void = { for (_, wait) in closed { wait?.settle(.success(())) } }
         // A call that has been ended returns soon, unless code of the app ignores its end.
         let timers = [
             clock.schedule(at: clock.now() + limit, end),
-            clock.schedule(at: clock.now() + limit + .seconds(1)) {
-                for (_, wait) in waits { wait?.settle(.success(())) }
-            },
+            clock.schedule(at: clock.now() + limit + .seconds(1), giveUp),
         ]
         await withTaskCancellationHandler {
-            for case (let calls, let wait?) in waits {
+            for case (let calls, let wait?) in closed {
                 await withCheckedContinuation { continuation in wait.observe { _ in continuation.resume() } }
                 calls.state.withLock { $0.resets[wait.id] = nil }
             }
         } onCancel: {
             end()
+            giveUp()
         }
         for timer in timers { timer.cancel() }
     }
@@ -195,12 +210,21 @@ final class RunningCalls: Sendable {
             if shared.id != running.id { await shared.settled() }
             return
         }
-        // In a task of its own, because the caller's wait may end before.
-        Task { [self] in
-            await withCheckedContinuation { continuation in running.observe { _ in continuation.resume() } }
-            await resetNow(participants, as: mine)
-        }
+        reset(participants, as: mine, after: running)
         await mine.settled()
+    }
+
+    /// Resets the participants after another reset, in a task of its own and outside of the caller's call, because the
+    /// caller's wait may end before.
+    private func reset(
+        _ participants: [any ResetParticipant], as mine: Settlement<Void>, after running: Settlement<Void>
+    ) {
+        CallScope.Position.$current.withValue(nil) {
+            _ = Task { [self] in
+                await withCheckedContinuation { continuation in running.observe { _ in continuation.resume() } }
+                await resetNow(participants, as: mine)
+            }
+        }
     }
 
     private func resetNow(_ participants: [any ResetParticipant], as mine: Settlement<Void>) async {

@@ -44,6 +44,37 @@ struct StreamBodyTests {
         #expect((error as? NetworkError)?.kind == .bodyUnreadable && (error as? NetworkError)?.underlying is Broken)
     }
 
+    @Test("A sequence with another number of bytes than stated is an error before its last chunk is sent")
+    func surplus() async throws {
+        for texts in [["abcdef", "ghi"], ["abc", "defg"], ["abcdef", "", "g"]] {
+            let reader = try HTTPBody.stream(chunks(texts), length: 6).open()
+            var (sent, fault) = (0, nil as (any Error)?)
+            while fault == nil {
+                let isReady = Settlement<Void>()
+                reader.onReady { isReady.settle(.success(())) }
+                try await isReady.value()
+                do {
+                    try withUnsafeTemporaryAllocation(byteCount: 100, alignment: 1) { buffer in
+                        if case .bytes(let count) = try reader.read(into: buffer) { sent += count }
+                    }
+                } catch { fault = error }
+            }
+            #expect(sent < 6 && (fault as? NetworkError)?.kind == .bodyUnreadable)
+            reader.close()
+        }
+        #expect(try await text(.stream(chunks(["abc", "def", ""]), length: 6)) == "abcdef")
+    }
+
+    @Test("The error of a response that is passed on is not the error of the request that passes it on")
+    func passedOn() async throws {
+        let url = try #require(URL(string: "https://source.example/secret"))
+        let lost = NetworkError(.connectionLostAfterHead, request: HTTPRequest(.get, url))
+        let body = IncomingBody(pull: { throw lost })
+        let error = await Fixture.failure { _ = try await HTTPBody.stream(body).collected() } as? NetworkError
+        #expect(error?.kind == .bodyUnreadable && error?.request == nil)
+        #expect((error?.underlying as? NetworkError)?.kind == .connectionLostAfterHead)
+    }
+
     @Test("The sequence is asked for the next chunk when the one before was sent, and ends when the body is closed")
     func pace() async throws {
         let asked = Box(0)

@@ -171,6 +171,53 @@ struct CallSettingsTests {
         #expect((error as? NetworkError)?.kind == .tooManyRedirects)
     }
 
+    @Test("A policy takes no user to another origin, and does not lead from https to http")
+    func redirectWithUser() async throws {
+        let stub = StubTransport()
+        stub.on(.get, "/v1/old", .status(.found, headers: [.location: "/v1/new"]))
+        stub.on(.get, "/v1/new", .text("x"))
+        func send(_ change: @escaping @Sendable (inout URLComponents) -> Void) async throws {
+            let base = NetworkEnvironment(baseURL: URL(string: "https://ada:pw@api.example.com/v1"))
+            let service = NetworkService(environment: base) {
+                $0.transport = stub
+                $0.redirects = .deciding { next, _ in
+                    var (next, parts) = (next, URLComponents(url: next.url, resolvingAgainstBaseURL: true))
+                    if var changed = parts {
+                        change(&changed)
+                        parts = changed
+                    }
+                    next.url = parts?.url ?? next.url
+                    return next
+                }
+            }
+            try await service.request(.get("old"))
+        }
+        try await send { $0.path = "/v1/new" }
+        #expect(stub.requests.last?.url.absoluteString == "https://ada:pw@api.example.com/v1/new")
+        try await send { $0.host = "other.example" }
+        #expect(stub.requests.last?.url.absoluteString == "https://other.example/v1/new")
+        let error = await Fixture.failure { try await send { $0.scheme = "http" } }
+        #expect((error as? NetworkError)?.kind == .redirectRefused)
+    }
+
+    @Test("Calls with different policies for redirects do not share a response")
+    func redirectsOfDuplicates() async throws {
+        let transport = ManualTransport()
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = transport
+            $0.duplicates = .always(.join)
+        }
+        func begin(_ policy: RedirectPolicy?) -> RequestTask<String> {
+            service.task(.get("x").settings { $0.redirects = policy }, as: .string)
+        }
+        let policy = RedirectPolicy.deciding { next, _ in next }
+        let tasks = [begin(policy), begin(policy), begin(.follow(limit: 3)), begin(nil)]
+        await transport.waitForRequests(3)
+        for _ in 0..<3 { transport.answer(.ok, "x") }
+        for task in tasks { #expect(try await task.value == "x") }
+        #expect(transport.count == 3)
+    }
+
     @Test("A policy that sends a redirect to another origin does not take secrets there")
     func redirectToOtherOrigin() async throws {
         let stub = StubTransport()

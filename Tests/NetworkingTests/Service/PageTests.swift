@@ -81,6 +81,22 @@ struct PageTests {
         #expect(last.query["page"] == "2" && last.query["key"] == nil)
     }
 
+    @Test("A page of another origin cannot send the call back, and no page leads from https to http")
+    func back() async throws {
+        stub.on(.get, "/v1/issues", page("[1]", linkingTo: "https://evil.example/issues?page=2"))
+        stub.on(.get, "/issues", page("[2]", linkingTo: "https://api.example.com/v1/admin"))
+        let error = await Fixture.failure {
+            _ = try await all(service().pages(.get("issues"), as: .json([Int].self)))
+        }
+        #expect((error as? NetworkError)?.reason == "Link: expected the next page, found one out of another origin")
+        #expect(stub.requests.count == 2)
+        stub.on(.get, "/v1/plain", page("[1]", linkingTo: "http://api.example.com/v1/plain?page=2"))
+        let plain = await Fixture.failure {
+            _ = try await all(service().pages(.get("plain"), as: .json([Int].self)))
+        }
+        #expect((plain as? NetworkError)?.kind == .invalidRequest && stub.requests.count == 3)
+    }
+
     @Test("A page that links to itself ends the sequence with an error, and nothing follows an error")
     func selfLink() async throws {
         stub.on(.get, "/v1/issues", page("[1]", linkingTo: "/v1/issues?key=k"))

@@ -63,6 +63,27 @@ struct ShutDownTests {
         await shutDown.value
     }
 
+    @Test("If its task is cancelled, a shutdown returns even if a call ignores its end")
+    func stubborn() async {
+        let isHeld = Settlement<Void>()
+        let entered = Box(0)
+        let service = service {
+            $0.requestAdaptingService = RequestAdaptingService([
+                AdHocAdapter { _, _ in
+                    entered.change { $0 += 1 }
+                    await withCheckedContinuation { continuation in isHeld.observe { _ in continuation.resume() } }
+                }
+            ])
+        }
+        let call = service.task(.get("x"), as: .string)
+        while entered.value < 1 { await Task.yield() }
+        let shutDown = Task { await service.shutDown(draining: .seconds(3_600)) }
+        shutDown.cancel()
+        await shutDown.value
+        isHeld.settle(.success(()))
+        #expect(await kind { _ = try await call.value } == .transportShutDown)
+    }
+
     @Test("A call inside which the client is shut down is neither waited for nor ended")
     func inside() async throws {
         let box = Box<NetworkService?>(nil)
@@ -92,7 +113,8 @@ struct ShutDownTests {
     func derived() async throws {
         let service = service()
         let child = service.client.with { $0.retry = .standard }
-        let (first, second) = (NetworkService(client: child), NetworkService(client: child.with { _ in }))
+        let first = NetworkService(client: child)
+        let second = NetworkService(client: child.with { _ in }.with { _ in })  // the one between is released
         await child.shutDown(draining: .seconds(1))
         #expect(await kind { try await first.request(.get("x")) } == .transportShutDown)
         #expect(await kind { try await second.request(.get("x")) } == .transportShutDown)

@@ -53,7 +53,7 @@ struct EndpointRequest {
         {
             throw error.completed(request: request, response: nil)
         }
-        return settings.address.map { request.moved(to: $0) } ?? request
+        return try settings.address.map { try request.moved(to: $0) } ?? request
     }
 
     /// Returns the body of the endpoint, or the body that its parameters form.

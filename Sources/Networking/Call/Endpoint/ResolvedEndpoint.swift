@@ -59,7 +59,12 @@ extension HTTPRequest {
     }
 
     /// Returns the request of an endpoint to another URL, without what does not belong to the URL's origin.
-    func moved(to url: URL) -> HTTPRequest {
+    ///
+    /// - Throws: ``NetworkError/Kind/invalidRequest`` if the URL leads from https to http.
+    func moved(to url: URL) throws -> HTTPRequest {
+        try NetworkError.require(
+            origin?.scheme != "https" || url.scheme?.lowercased() == "https",
+            "URL: expected https as in the URL of the endpoint, found \(url.scheme ?? "no scheme")")
         var request = self
         request.url = url
         return request.moved(from: [self])

@@ -8,12 +8,15 @@ extension HTTPBody {
     /// - Parameters:
     ///   - chunks: The chunks. An error that the sequence throws ends the call with
     ///     ``NetworkError/Kind/bodyUnreadable``.
-    ///   - length: The number of bytes. Default: nil, not known; the body is sent in chunks.
+    ///   - length: The number of bytes. Default: nil, not known; the body is sent in chunks. If the sequence has another
+    ///     number of bytes, the call ends with the same error. The last chunk is sent when the sequence has ended.
     ///   - contentType: The media type; nil for no `Content-Type`.
     public static func stream<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, length: Int? = nil, contentType: MediaType? = .octetStream
     ) -> HTTPBody where Chunks.Element: DataProtocol {
-        .source(length: length, isReplayable: false, contentType: contentType) { SequenceBodyReader(chunks) }
+        .source(length: length, isReplayable: false, contentType: contentType) {
+            SequenceBodyReader(chunks, length)
+        }
     }
 
     /// Creates a body whose bytes an asynchronous sequence supplies while they are sent. A closure creates the sequence
@@ -26,11 +29,14 @@ extension HTTPBody {
     public static func stream<Chunks: AsyncSequence & Sendable>(
         length: Int? = nil, contentType: MediaType? = .octetStream, _ open: @escaping @Sendable () throws -> Chunks
     ) -> HTTPBody where Chunks.Element: DataProtocol {
-        .source(length: length, isReplayable: true, contentType: contentType) { SequenceBodyReader(try open()) }
+        .source(length: length, isReplayable: true, contentType: contentType) {
+            SequenceBodyReader(try open(), length)
+        }
     }
 
     /// Creates a body whose bytes an input stream supplies while they are sent. A closure creates the stream each time
-    /// the body is sent, so that the body can be repeated. The stream is read on a thread of its own.
+    /// the body is sent, so that the body can be repeated. The stream is read on a dispatch queue of its own: a read that
+    /// waits keeps a thread until it returns, even if the call has ended.
     ///
     /// - Parameters:
     ///   - length: The number of bytes. Default: nil, not known; the body is sent in chunks.
@@ -77,15 +83,24 @@ private final class SequenceBodyReader: HTTPBody.Reader {
     private let state = Locked(State())
     private let task: Task<Void, Never>
 
-    init<Chunks: AsyncSequence & Sendable>(_ chunks: Chunks) where Chunks.Element: DataProtocol {
+    /// - Parameter length: The number of bytes that the chunks must have; nil for any number.
+    init<Chunks: AsyncSequence & Sendable>(_ chunks: Chunks, _ length: Int?) where Chunks.Element: DataProtocol {
         task = Task { [state] in
             let end: Result<Void, any Error>
             do {
-                for try await chunk in chunks where !chunk.isEmpty {
+                var (iterator, total) = (chunks.makeAsyncIterator(), 0)
+                while let chunk = try await iterator.next() {
+                    total += chunk.count
+                    // A surplus is found before the last byte is sent. Otherwise, the request would be complete.
+                    while total == length, let more = try await iterator.next() { total += more.count }
+                    if let length, total > length {
+                        throw NetworkError.bodyUnreadable("its sequence has more than \(length) bytes")
+                    }
+                    guard !chunk.isEmpty else { continue }
                     guard try await SequenceBodyReader.offer(Data(chunk), to: state) else { return }
                 }
                 end = .success(())
-            } catch { end = .failure(error) }
+            } catch { end = .failure(SequenceBodyReader.fault(error)) }
             let wake = state.withLock { state in
                 state.end = end
                 return state.wake
@@ -95,6 +110,15 @@ private final class SequenceBodyReader: HTTPBody.Reader {
     }
 
     deinit { task.cancel() }
+
+    /// Returns an error of the sequence as an error of the body. The error of another call, whose response is passed on,
+    /// must not be taken for the error of this call.
+    private static func fault(_ error: any Error) -> NetworkError {
+        guard let known = error as? NetworkError else { return .bodyUnreadable(error) }
+        guard known.kind != .bodyUnreadable || known.request != nil else { return known }
+        return NetworkError(
+            .bodyUnreadable, reason: "the request's body cannot be read: \(known)", underlying: known.leavingCall())
+    }
 
     /// Waits until a chunk has been sent.
     ///

@@ -42,11 +42,20 @@ struct DuplicateKey: Sendable {
     /// Whether the response to one request is also valid for the other request. Requests of one group may differ, even
     /// in the delivery of their responses. If the two requests of a double tap have different idempotency keys, they do
     /// not share a response. A call that accepts a status must get the whole body, which a call that rejects the status
-    /// does not read.
+    /// does not read. A call that does not follow a redirect must not get the response behind it.
     func sharesResponse(of other: DuplicateKey, ignoring ignored: [HTTPHeader.Name]) -> Bool {
         isComparable && other.isComparable && isEqual(to: other, ignoring: ignored)
             && request.headers[.idempotencyKey] == other.request.headers[.idempotencyKey]
             && request.parts.transfer?.rules?.accepted ?? [] == other.request.parts.transfer?.rules?.accepted ?? []
+            && followsSameRedirects(as: other)
+    }
+
+    private func followsSameRedirects(as other: DuplicateKey) -> Bool {
+        switch (request.parts.redirects.policy, other.request.parts.redirects.policy) {
+        case (nil, nil): true
+        case (let own?, let others?): own.isSame(as: others)
+        default: false
+        }
     }
 
     /// The group of the request, which is compared together with the credentials; nil if the whole request is compared.

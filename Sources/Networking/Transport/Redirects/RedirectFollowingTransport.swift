@@ -54,7 +54,10 @@ struct RedirectFollowingTransport: Transport {
         guard let known = error as? NetworkError, known.isLossOfBody, let response = known.response else { throw error }
         let context = request.parts.transfer
         if context?.rejects(response) != true {
-            guard policy(of: request).follows, try Redirect.request(after: response) != nil else { throw error }
+            let policy = policy(of: request)
+            guard policy.follows, let target = try Redirect.request(after: response),
+                try policy.next(target, after: response) != nil
+            else { throw error }
         }
         return response.cutOff(by: known, keeping: context?.maximumRejectedSize ?? RejectedBody.maximumSize)
     }
@@ -77,7 +80,7 @@ struct RedirectFollowingTransport: Transport {
     private func next(after response: HTTPResponse, hops: Int) throws -> HTTPRequest? {
         let policy = policy(of: response.request)
         guard policy.follows, let target = try Redirect.request(after: response),
-            let next = policy.next(target, after: response)
+            let next = try policy.next(target, after: response)
         else { return nil }
         guard hops < policy.limit else {
             throw NetworkError(
@@ -179,7 +182,7 @@ enum Redirect {
         return components.url ?? target
     }
 
-    private static func refusal(_ reason: String, _ response: HTTPResponse) -> NetworkError {
+    static func refusal(_ reason: String, _ response: HTTPResponse) -> NetworkError {
         NetworkError(
             .redirectRefused, reason: "the redirect (\(response.status)) was not followed: \(reason)",
             request: response.request, response: response)

@@ -10,17 +10,34 @@ public struct RedirectPolicy: Sendable {
     let limit: Int
     /// Whether a redirect can be followed.
     let follows: Bool
-    private let decide: (@Sendable (HTTPRequest, HTTPResponse) -> HTTPRequest?)?
+    private let decision: Decision?
+
+    /// What the app decides about each redirect.
+    private final class Decision: Sendable {
+        let decide: @Sendable (HTTPRequest, HTTPResponse) -> HTTPRequest?
+
+        init(_ decide: @escaping @Sendable (HTTPRequest, HTTPResponse) -> HTTPRequest?) { self.decide = decide }
+    }
+
+    /// Whether every redirect is followed, so that nobody needs its body.
+    var alwaysFollows: Bool { follows && decision == nil }
+
+    /// Whether two policies follow the same redirects.
+    func isSame(as other: RedirectPolicy) -> Bool {
+        limit == other.limit && follows == other.follows && decision === other.decision
+    }
 
     /// Follows no redirects: the 3xx response is the response of the call.
-    public static let ignore = RedirectPolicy(limit: 0, follows: false, decide: nil)
+    public static let ignore = RedirectPolicy(limit: 0, follows: false, decision: nil)
 
     /// Follows at most 20 redirects in a row.
     public static let standard = RedirectPolicy.follow(limit: 20)
 
     /// Follows at most `limit` redirects in a row. A further redirect ends the call with
     /// ``NetworkError/Kind/tooManyRedirects``.
-    public static func follow(limit: Int) -> RedirectPolicy { RedirectPolicy(limit: limit, follows: true, decide: nil) }
+    public static func follow(limit: Int) -> RedirectPolicy {
+        RedirectPolicy(limit: limit, follows: true, decision: nil)
+    }
 
     /// Decides about each redirect with a closure.
     ///
@@ -29,19 +46,28 @@ public struct RedirectPolicy: Sendable {
     ///   - decide: Receives the request that follows the redirect, and the 3xx response. It returns the request, which
     ///     it may change, or nil: then the 3xx response is the response of the call. If it changes the origin, the
     ///     request loses what does not belong to another origin, as with a redirect to it. The closure is not asked
-    ///     about a redirect that the library refuses, such as one from https to http. It is called on any thread, and
-    ///     must not wait.
+    ///     about a redirect that the library refuses, and cannot lead from https to http. It is called on any thread,
+    ///     perhaps twice for a redirect whose body is cut off, and must not wait.
     public static func deciding(
         limit: Int = 20, _ decide: @escaping @Sendable (_ next: HTTPRequest, _ response: HTTPResponse) -> HTTPRequest?
     ) -> RedirectPolicy {
-        RedirectPolicy(limit: limit, follows: true, decide: decide)
+        RedirectPolicy(limit: limit, follows: true, decision: Decision(decide))
     }
 
     /// Returns the request that follows a redirect; nil if the redirect is not followed.
-    func next(_ target: HTTPRequest, after response: HTTPResponse) -> HTTPRequest? {
-        guard let decide else { return target }
-        return decide(target, response.withoutStream)?.inCall(of: target)
-            .leavingOrigin(of: target, response.request)
+    ///
+    /// - Throws: ``NetworkError/Kind/redirectRefused`` if the closure leads from https to http.
+    func next(_ target: HTTPRequest, after response: HTTPResponse) throws -> HTTPRequest? {
+        guard let decision else { return target }
+        guard let decided = decision.decide(target, response.withoutStream) else { return nil }
+        var next = decided.inCall(of: target).leavingOrigin(of: target, response.request)
+        guard next.origin?.scheme == "https" || response.request.origin?.scheme != "https",
+            let url = response.request.withoutForeignUser(next.url)
+        else {
+            throw Redirect.refusal("the policy leads from https to another scheme, or to an unreadable URL", response)
+        }
+        next.url = url
+        return next
     }
 }
 
