@@ -82,7 +82,7 @@ extension HostileCase {
         coded("zstd", changed(Coded.zstd, at: 22), "with a wrong checksum", .undecodable),
         coded("gzip, gzip", Gzip.hello, "compressed once", .undecodable),
         coded("gzip, gzip", Data(Coded.gzipTwice.dropLast(9)), "and truncated", .undecodable),
-        coded("zstd, zstd", Coded.emptyFrames, "of empty frames", .undecodable),
+        coded("zstd, zstd", Coded.emptyFrames, "of empty frames", .tooLarge),
         coded("gzip, gzip, gzip", Gzip.hello, "compressed once", .undecodable),
         coded(Array(repeating: "gzip", count: 50).joined(separator: ", "), Gzip.hello, "compressed once", .undecodable),
     ].map(\.decodedByFoundation)

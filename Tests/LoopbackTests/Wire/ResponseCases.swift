@@ -55,7 +55,7 @@ extension WireCase {
             "three hints", String(repeating: "HTTP/1.1 102 Wait||", count: 3) + "HTTP/1.1 200 OK|Content-Length: 2||ok",
             ok("ok")),
         reply("an unknown coding", "HTTP/1.1 200 OK|Content-Encoding: odd|Content-Length: 2||ok", ok("ok"))
-            .onURLSession(.failure(.undecodableContent), row: "L49"),
+            .onURLSession(.failure(.malformedResponse), row: "L49"),
         reply("the identity coding", "HTTP/1.1 200 OK|Content-Encoding: identity|Content-Length: 2||ok", ok("ok")),
         reply(
             "a coding that is wrong", "HTTP/1.1 200 OK|Content-Encoding: gzip|Content-Length: 5||hello",

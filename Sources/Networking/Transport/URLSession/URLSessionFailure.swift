@@ -39,7 +39,6 @@ struct URLSessionFailure {
 
     private var kindOfUnknown: NetworkError.Kind {
         let text = text?.lowercased() ?? ""
-        if text.contains("content encoding") { return .undecodableContent }
         // For a chunked body, only the text distinguishes an early end from a malformed chunk.
         if hasHead {
             if text.contains("unencoding") { return .undecodableContent }
