@@ -153,7 +153,8 @@ struct SourceRulesTests {
         }
     }
 
-    /// With the upcoming feature `MemberImportVisibility`, a file that does not import a module cannot name its members.
+    /// With the upcoming feature `MemberImportVisibility`, a file that does not import a module cannot name its
+    /// members.
     @Test("The rules of the explorers stand in files that do not import what they check")
     func rulesOfExplorers() throws {
         let folder = Self.root.appendingPathComponent("Sources/NetworkingProof/Explore")

@@ -42,8 +42,8 @@ extension NetworkRequesting {
     ///
     /// Each page is the same call to another URL: with its authorization, settings, header fields and errors, and with
     /// the query of the link. If a link leads to another origin, the call loses what does not belong there, as with a
-    /// redirect. A page that links to itself ends the sequence with ``NetworkError/Kind/invalidResponse``. So does a page
-    /// of another origin that links out of it, because it must not choose what is sent to the first origin.
+    /// redirect. A page that links to itself ends the sequence with ``NetworkError/Kind/invalidResponse``. So does a
+    /// page of another origin that links out of it, because it must not choose what is sent to the first origin.
     ///
     /// - Parameters:
     ///   - first: The call of the first page.

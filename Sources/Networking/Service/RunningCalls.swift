@@ -119,7 +119,7 @@ final class RunningCalls: Sendable {
 
     /// Lets no further call begin, and ends the event streams, also of all clients that are derived from this client.
     ///
-    /// - Parameter own: The calls for which nobody waits.
+    /// - Parameter own: Calls that are neither waited for nor ended.
     private func close(except own: Set<ObjectIdentifier>) -> [Closed] {
         let (wait, derived) = closeAlone(except: own)
         return [(self, wait)] + derived.compactMap(\.object).map { ($0, $0.closeAlone(except: own).wait) }
@@ -187,10 +187,10 @@ final class RunningCalls: Sendable {
         await self.reset(all: participants)
     }
 
-    /// Resets the participants. If a reset of the participants is in progress, another one follows it, because something
-    /// may have been stored since it began. All resets that wait for the one in progress share the one that follows. If a
-    /// participant starts a reset while it is being reset, the new reset returns immediately, because it would wait for
-    /// itself.
+    /// Resets the participants. If a reset of the participants is in progress, another one follows it, because
+    /// something may have been stored since it began. All resets that wait for the one in progress share the one that
+    /// follows. If a participant starts a reset while it is being reset, the new reset returns immediately, because it
+    /// would wait for itself.
     private func reset(all participants: [any ResetParticipant]) async {
         guard !participants.isEmpty else { return }
         let mine = Settlement<Void>()

@@ -18,8 +18,8 @@ enum Coded {
     static let brotliBomb = bytes("W5+GAUACIB4LJMsvAA==")
     static let zstdBomb = bytes("KLUv/QRoTQAACAABAJyGORAC2yNO8w==")
 
-    /// A gzip stream of 120,000 empty blocks, compressed with zstd. The first decoding results in 600 KB, the second one
-    /// in no bytes.
+    /// A gzip stream of 120,000 empty blocks, compressed with zstd. The first decoding results in 600 KB, the second
+    /// one in no bytes.
     static let emptyBomb = bytes(
         "KLUv/QRotAAAcB+LCAAAAAAAAP8AAAD/AQDv/8iLEkQAAAABAP3/yAsQRAAAAAEA/f85AAJE"
             + "AAAAAQD9/zkAAq0AAGgBAAD//wAAAAAAAAAAAQDHJzkAAld4mi0=")

@@ -2,7 +2,8 @@
     import Foundation
     import Testing
 
-    /// An HTTP/2 server over TLS, written in Python, that answers a request with frames without content for four seconds.
+    /// An HTTP/2 server over TLS, written in Python, that answers a request with frames without content for four
+    /// seconds.
     struct FloodServer {
         let url: URL
         private let running: RunningTool

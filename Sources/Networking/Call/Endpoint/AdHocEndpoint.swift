@@ -108,8 +108,8 @@ public struct AdHocEndpoint: Endpoint {
     public func settings(_ set: (inout RequestSettings) -> Void) -> AdHocEndpoint { with { set(&$0.settings) } }
 
     /// Returns the same call to another URL, such as a page to which a response links. The query is that of the URL. If
-    /// the URL has another origin, the call loses what does not belong there, as with a redirect. If it leads from https
-    /// to http, the call ends with ``NetworkError/Kind/invalidRequest``.
+    /// the URL has another origin, the call loses what does not belong there, as with a redirect. If it leads from
+    /// https to http, the call ends with ``NetworkError/Kind/invalidRequest``.
     ///
     /// ```swift
     /// if let next = page.http.link("next") { page = try await service.response(call.at(next)) }

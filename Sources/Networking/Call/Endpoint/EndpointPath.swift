@@ -215,8 +215,9 @@ extension EndpointPath: ExpressibleByStringInterpolation {
             path.append(value: value.description)
         }
 
-        /// Appends the segments of a text: its slashes separate segments, and each segment is percent-encoded. A segment
-        /// that is empty, `.` or `..` is an error. In ``Endpoint/urlTemplate``, the whole text is one placeholder.
+        /// Appends the segments of a text: its slashes separate segments, and each segment is percent-encoded. A
+        /// segment that is empty, `.` or `..` is an error. In ``Endpoint/urlTemplate``, the whole text is one
+        /// placeholder.
         public mutating func appendInterpolation(path value: some StringProtocol) {
             path.append(segments: String(value))
         }

@@ -4,7 +4,8 @@ public import Foundation
 ///
 /// Header fields of an endpoint override those of the environment, and adapters override both. A field of
 /// ``defaultHeaders`` is added if neither the environment, the endpoint nor the converter sets one of the same name. No
-/// query is overridden: the items of the base URL come first, then those of the environment, then those of the endpoint.
+/// query is overridden: the items of the base URL come first, then those of the environment, then those of the
+/// endpoint.
 public struct NetworkEnvironment: Sendable {
     /// The server, with or without a path; nil if every endpoint has a base URL of its own.
     ///

@@ -140,8 +140,8 @@ extension RequestFailure {
         return serverErrorType.flatMap { read($0) }
     }
 
-    /// Reads the body of the response with the decoder of the call. Returns nil if no response was received, if its body
-    /// has more than 64 KiB, or if it cannot be read as this type.
+    /// Reads the body of the response with the decoder of the call. Returns nil if no response was received, if its
+    /// body has more than 64 KiB, or if it cannot be read as this type.
     public func read<Value: Decodable & Sendable>(_ type: Value.Type) -> Value? {
         guard let response, response.isReadable else { return nil }
         return try? ResponseConverter<Value>.automatic(decoder: decoder).convertNow(response, decoder)

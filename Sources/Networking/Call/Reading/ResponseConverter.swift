@@ -10,8 +10,8 @@ public import Foundation
 /// let total = try await service.request(.head("users"), as: count)
 /// ```
 ///
-/// An error that the closure throws is the error of the call, as with adapters and validators. Only a `DecodingError` or
-/// an `EncodingError` becomes a ``NetworkError/Kind/undecodableBody``, which has the response, and that error as its
+/// An error that the closure throws is the error of the call, as with adapters and validators. Only a `DecodingError`
+/// or an `EncodingError` becomes a ``NetworkError/Kind/undecodableBody``, which has the response, and that error as its
 /// underlying error. The closure runs in the call, never on the callback queue.
 public struct ResponseConverter<Value: Sendable>: Sendable {
     private typealias Buffered<Result> = @Sendable (HTTPResponse, JSONDecoder, JSONValue.Path?) throws -> Result
@@ -147,8 +147,8 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - response: The response.
     ///   - decoder: The JSON decoder, unless the converter has its own.
-    /// - Throws: The closure's error. A `DecodingError` or `EncodingError` is the underlying error of a ``NetworkError``
-    ///   of kind ``NetworkError/Kind/undecodableBody``.
+    /// - Throws: The closure's error. A `DecodingError` or `EncodingError` is the underlying error of a
+    ///   ``NetworkError`` of kind ``NetworkError/Kind/undecodableBody``.
     public func convert(_ response: HTTPResponse, decoder: JSONDecoder = JSONDecoder()) async throws -> Value {
         // Most bodies are small, and need neither a closure nor another asynchronous function.
         if !LargeBody.isLarge(response.data), let value = try convertNow(response, decoder) { return value }

@@ -5,9 +5,10 @@ import Foundation
 ///
 /// If the status is not acceptable, the handler uses the first of these that is not nil:
 /// `endpoint.error(for: ProblemDetails)` if the response contains problem details, `endpoint.error(for: HTTPStatus)`,
-/// the server error of a ``TypedEndpoint`` or of the service (``ServerFailure``), and the general errors for 401, 403 and 404. If there
-/// is no response, or if its status is acceptable, the handler uses `endpoint.error(for: URLError.Code)`, then the
-/// general errors for a missing connection, timeouts and cancellation. A response whose body
+/// the server error of a ``TypedEndpoint`` or of the service (``ServerFailure``), and the general errors for 401, 403
+/// and 404. If there is no response, or if its status is acceptable, the handler uses
+/// `endpoint.error(for: URLError.Code)`, then the general errors for a missing connection, timeouts and cancellation. A
+/// response whose body
 /// refuses the token counts as a 401, whatever its status is. A call that was not sent because nobody is logged in ends
 /// with ``GeneralRequestError/noAuth``. An error without a mapping, and an error that an earlier handler has already
 /// mapped, are passed on unchanged.

@@ -41,8 +41,8 @@
         ///
         /// - Parameters:
         ///   - headers: The response's header fields.
-        ///   - limits: The limits of the decoded bytes. Each decoder checks them, because two codings can expand a small
-        ///     body to a very large one.
+        ///   - limits: The limits of the decoded bytes. Each decoder checks them, because two codings can expand a
+        ///     small body to a very large one.
         ///   - pace: The time that decoding may take.
         ///   - sink: A closure that receives the decoded bytes.
         /// - Returns: The decoder that receives the bytes of the connection. Nil if the body has no content coding, or

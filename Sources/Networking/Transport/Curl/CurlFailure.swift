@@ -6,9 +6,9 @@
     /// The error that libcurl reports for an exchange, and its translation into a ``NetworkError``.
     struct CurlFailure {
         let code: Int32
-        /// libcurl's error message. It contains hosts and ports, but never a URL's query. It may contain the complete URL
-        /// of a proxy, so ``networkError`` omits messages that contain a URL. Over HTTP/2, it may contain a field that is
-        /// not valid, whose name and value are omitted.
+        /// libcurl's error message. It contains hosts and ports, but never a URL's query. It may contain the complete
+        /// URL of a proxy, so ``networkError`` omits messages that contain a URL. Over HTTP/2, it may contain a field
+        /// that is not valid, whose name and value are omitted.
         let words: String
         /// The description of the proxy or Unix socket between the client and every host; nil if there is none.
         let between: String?
@@ -115,8 +115,8 @@
             hasHead ? .connectionLostAfterHead : .connectionLostBeforeHead
         }
 
-        /// Whether the connection was lost during the handshake, which says nothing about TLS. libcurl has no error code
-        /// for this case.
+        /// Whether the connection was lost during the handshake, which says nothing about TLS. libcurl has no error
+        /// code for this case.
         private var isLostHandshake: Bool {
             let words = words.lowercased()
             return ["connection reset", "ssl_error_syscall", "unexpected eof"].contains { words.contains($0) }

@@ -67,8 +67,8 @@
         ///
         /// Avoidance: after it resumes a transfer, the loop runs libcurl's timer before it handles sockets.
         case lostResumes
-        /// libcurl reads the body with which a proxy refuses CONNECT byte by byte, on the loop's thread, as long as bytes
-        /// arrive.
+        /// libcurl reads the body with which a proxy refuses CONNECT byte by byte, on the loop's thread, as long as
+        /// bytes arrive.
         ///
         /// Avoidance: the engine reads the head of the refusal, and ends the exchange before the body (``CurlTunnel``).
         /// Before 7.80, the fault is not avoided, because libcurl does not tell when the request itself begins.
@@ -153,8 +153,8 @@
         /// engine ends a connection with which one call of libcurl has used a fifth of a second of processor time
         /// (``CurlHold``).
         case heldLoops
-        /// Before 8.10, a response over TLS that ends with its connection counts as complete even if the connection ends
-        /// without a closure alert of TLS, as after an attack (RFC 9112 section 9.8).
+        /// Before 8.10, a response over TLS that ends with its connection counts as complete even if the connection
+        /// ends without a closure alert of TLS, as after an attack (RFC 9112 section 9.8).
         ///
         /// Avoidance: the engine asks OpenSSL whether the alert has arrived (``CurlHandle/isCutOff``).
         case missingClosures

@@ -3,8 +3,8 @@
 
     /// The time that libcurl may take until the loop looks after other exchanges again.
     ///
-    /// libcurl reads from a socket for as long as bytes arrive, and each piece may cost milliseconds to decode. When the
-    /// time is over, the exchanges refuse further pieces, and continue in the next iteration of the loop.
+    /// libcurl reads from a socket for as long as bytes arrive, and each piece may cost milliseconds to decode. When
+    /// the time is over, the exchanges refuse further pieces, and continue in the next iteration of the loop.
     ///
     /// Exclusivity is not checked at run time, because only the loop's thread uses the object, and accesses do not
     /// overlap.
@@ -45,8 +45,8 @@
         private var events = 0
         private var start: UInt64 = 0
 
-        /// Counts an event of a call of libcurl. From the 32nd event on, which few calls have, looks at the clock of the
-        /// thread's processor time every 8 events. No other process advances this clock.
+        /// Counts an event of a call of libcurl. From the 32nd event on, which few calls have, looks at the clock of
+        /// the thread's processor time every 8 events. No other process advances this clock.
         ///
         /// - Returns: Whether the call has used a fifth of a second since its 32nd event. Otherwise, no call takes much
         ///   longer than ``CurlPace`` allows.
