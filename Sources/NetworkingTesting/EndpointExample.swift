@@ -10,7 +10,7 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
     /// A sample error response that the endpoint must be able to read as its server error. Default: nil, no sample.
     public let errorResponse: StubResponse?
     private let read: @Sendable (NetworkService) async throws -> Void
-    private let readErrorResponse: @Sendable (HTTPResponse, JSONDecoder) throws -> Void
+    private let readErrorResponse: @Sendable (HTTPResponse, any BodyDecoder) throws -> Void
 
     /// Creates an example of an endpoint whose response is read by a converter. If `response` is nil, no response is
     /// read.
@@ -69,7 +69,7 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
     }
 
     /// Reads the sample error response with the error converter of the endpoint.
-    func readErrorResponse(_ errorResponse: StubResponse, to request: HTTPRequest, _ decoder: JSONDecoder) throws {
+    func readErrorResponse(_ errorResponse: StubResponse, to request: HTTPRequest, _ decoder: any BodyDecoder) throws {
         try readErrorResponse(
             HTTPResponse(
                 errorResponse.status, headers: errorResponse.headers, content: .data(errorResponse.body), to: request),

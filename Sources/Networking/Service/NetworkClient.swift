@@ -157,7 +157,7 @@ public final class NetworkClient: Sendable {
         _ settings: RequestSettings, with endpoint: Call
     ) -> (RequestSettings, ResponseConverter<Call.ResponseValue>) {
         let resolved = resolved(settings, for: endpoint)
-        return (resolved, endpoint.converter(decoder: resolved.decoder ?? JSONDecoder()))
+        return (resolved, endpoint.converter(decoder: resolved.bodyDecoder))
     }
 
     /// Returns the request of an endpoint. Only synchronous adapters have run.

@@ -127,7 +127,7 @@ extension RequestPipeline {
             response: response, error: NetworkError.described(error, request, response), attempt: number,
             date: client.clock.date(), history: history)
         failure.bounds = (attempts: max(settings.maximumAttempts ?? 1, 1), time: scope.deadline?.remaining)
-        if let decoder = settings.decoder { failure.decoder = decoder }
+        failure.decoder = settings.bodyDecoder
         failure.serverErrorType = client.configuration.serverError
         return failure
     }

@@ -30,13 +30,13 @@ extension RequestPipeline {
                 .invalidRequest, reason: "total timeout: expected more than zero, found \(total.shortText)")
         }
         var request = try client.makeRequest(endpoint, method, settings, inSession: session)
-        requirements.applyHeaders(to: &request)
+        requirements.applyHeaders(to: &request, decoder: settings.bodyDecoder)
         return request
     }
 
     private func encodeBody(of request: inout HTTPRequest) throws {
         guard !request.body.isEncoded else { return }
-        request.body = try request.body.encoded(by: settings.encoder ?? JSONEncoder())
+        request.body = try request.body.encoded(by: settings.bodyEncoder)
     }
 
     /// Waits until the policies admit the request. If it cannot be sent now, because the circuit breaker is open,

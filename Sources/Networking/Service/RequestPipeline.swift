@@ -8,7 +8,7 @@ import Foundation
 final class RequestPipeline {
     typealias Outcome = (response: HTTPResponse, draft: CallReport.Draft)
     /// Reads a response, and waits for its body.
-    typealias Reading = (_ response: HTTPResponse, _ decoder: JSONDecoder) async throws -> Void
+    typealias Reading = (_ response: HTTPResponse, _ decoder: any BodyDecoder) async throws -> Void
 
     /// The end of a failed call.
     struct Failure: Error {
@@ -164,7 +164,7 @@ final class RequestPipeline {
             admitted.end(.after(response))
             do { try validators(response) } catch { throw await refused(response, error) }
             let read = readable(response)
-            try await converter(read, settings.decoder ?? JSONDecoder())
+            try await converter(read, settings.bodyDecoder)
             return try finish(with: read, to: response.request)
         }
         // The permits are held until the file is complete.
@@ -173,7 +173,7 @@ final class RequestPipeline {
             throw await refused(response, error)
         }
         let read = readable(response)
-        do { try await converter(read, settings.decoder ?? JSONDecoder()) } catch {
+        do { try await converter(read, settings.bodyDecoder) } catch {
             admitted.end(.failed(error))
             throw error
         }

@@ -32,10 +32,10 @@ struct ConverterTests {
             typealias ResponseValue = Item
             typealias ServerError = Refused
             var path: EndpointPath { "x" }
-            func converter(decoder: JSONDecoder) -> ResponseConverter<Item> {
+            func converter(decoder: any BodyDecoder) -> ResponseConverter<Item> {
                 .keyPath("data", .json(decoder: decoder))
             }
-            func errorConverter(decoder: JSONDecoder) -> ResponseConverter<Refused> {
+            func errorConverter(decoder: any BodyDecoder) -> ResponseConverter<Refused> {
                 .keyPath("error", .json(decoder: decoder))
             }
         }

@@ -80,7 +80,7 @@ struct KeyPathTests {
             (.keyPath("a", .keyPath("b", .automatic())), "application/json"),
         ] as [(ResponseConverter<Int>, String)] {
             var request = HTTPRequest(.get, try #require(URL(string: "https://a.example")))
-            converter.requirements.applyHeaders(to: &request)
+            converter.requirements.applyHeaders(to: &request, decoder: JSONDecoder())
             #expect(request.headers[.accept] == accept)
         }
     }
@@ -107,7 +107,7 @@ struct KeyPathTests {
         #expect(try response.read(as: .keyPath("name", .data)) == Data(#""Ada""#.utf8))
         for converter in [.keyPath("name", .automatic()), .keyPath("name", .string)] as [ResponseConverter<String>] {
             var asked = request
-            converter.requirements.applyHeaders(to: &asked)
+            converter.requirements.applyHeaders(to: &asked, decoder: JSONDecoder())
             #expect(asked.headers[.accept] == "application/json")
         }
     }

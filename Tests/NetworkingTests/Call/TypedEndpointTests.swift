@@ -66,7 +66,7 @@ struct TypedEndpointTests {
         struct Below: TypedEndpoint {
             typealias ResponseValue = String
             var path: EndpointPath { "x" }
-            func converter(decoder: JSONDecoder) -> ResponseConverter<String> { .keyPath("token", .string) }
+            func converter(decoder: any BodyDecoder) -> ResponseConverter<String> { .keyPath("token", .string) }
         }
         var optional: String? = nil
         optional = try await service.request(Below())

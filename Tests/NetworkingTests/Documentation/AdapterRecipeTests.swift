@@ -8,14 +8,15 @@ import Testing
 
 // snippet.snakeCase
 func makeSnakeCaseService(_ api: NetworkEnvironment) -> NetworkService {
-    let (decoder, encoder) = (JSONDecoder(), JSONEncoder())
-    decoder.keyDecodingStrategy = .convertFromSnakeCase
-    decoder.dateDecodingStrategy = .iso8601
-    encoder.keyEncodingStrategy = .convertToSnakeCase
-    encoder.dateEncodingStrategy = .iso8601
-    return NetworkService(environment: api) {
-        $0.settings.decoder = decoder
-        $0.settings.encoder = encoder
+    NetworkService(environment: api) {
+        $0.settings.decoder = .json {
+            $0.keyDecodingStrategy = .convertFromSnakeCase
+            $0.dateDecodingStrategy = .iso8601
+        }
+        $0.settings.encoder = .json {
+            $0.keyEncodingStrategy = .convertToSnakeCase
+            $0.dateEncodingStrategy = .iso8601
+        }
     }
 }
 // snippet.end

@@ -58,7 +58,9 @@ private enum NerdzNetworkingGuide {
             RequestSettings { $0.timeouts.total = .seconds(5) }
         }
 
-        func errorConverter(decoder: JSONDecoder) -> ResponseConverter<ShopError> {
+        func errorConverter(
+            decoder: any BodyDecoder
+        ) -> ResponseConverter<ShopError> {
             .keyPath("error", .json())
         }
     }

@@ -46,8 +46,7 @@ struct ServerErrorTests {
         let kinds = Box<[Int?]>([])
         let service = service {
             $0.serverError = ShopError.self
-            $0.settings.decoder = JSONDecoder()
-            $0.settings.decoder?.keyDecodingStrategy = .convertFromSnakeCase
+            $0.settings.decoder = .json { $0.keyDecodingStrategy = .convertFromSnakeCase }
             $0.errorHandlingService = ErrorHandlingService([
                 AdHocErrorHandler { failure in
                     kinds.change { $0.append((failure.serverError as? ShopError)?.errorCode) }

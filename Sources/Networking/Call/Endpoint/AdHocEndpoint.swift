@@ -34,9 +34,9 @@ public struct AdHocEndpoint: Endpoint {
     public private(set) var settings = RequestSettings()
     private var statusErrors: [HTTPStatus: any Error] = [:]
     /// Reads the body of an error response as the type of the server's errors; nil if the call has no such type.
-    var serverError: (@Sendable (HTTPResponse, JSONDecoder) -> (any Sendable)?)?
+    var serverError: (@Sendable (HTTPResponse, any BodyDecoder) -> (any Sendable)?)?
     /// Converts the body of an error response to the error with which the call ends; nil if the call has no error type.
-    var serverFailure: (@Sendable (HTTPResponse, JSONDecoder, NetworkError) -> (any Error)?)?
+    var serverFailure: (@Sendable (HTTPResponse, any BodyDecoder, NetworkError) -> (any Error)?)?
 
     /// Creates a call to a path below the environment's URL.
     public init(_ method: HTTPMethod, _ path: EndpointPath) {

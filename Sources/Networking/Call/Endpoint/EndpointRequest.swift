@@ -48,7 +48,7 @@ struct EndpointRequest {
             }
             request.headers.append(HTTPHeader(.idempotencyKey, key))
         }
-        do { request.body = try body(parameters, method).encoded(by: settings.encoder ?? JSONEncoder()) } catch let
+        do { request.body = try body(parameters, method).encoded(by: settings.bodyEncoder) } catch let
             error as NetworkError
         {
             throw error.completed(request: request, response: nil)

@@ -1,4 +1,4 @@
-public import Foundation
+import Foundation
 
 /// The settings of a call, an endpoint or a service. If a value is nil for the call, the value of the endpoint applies.
 /// If that is nil, too, the value of the service applies.
@@ -13,8 +13,8 @@ public struct RequestSettings: Sendable {
         var validators: [ResponseValidator]?
         var maximumAttempts: Int?
         var maximumResponseSize: Int?
-        var decoder: JSONDecoder?
-        var encoder: JSONEncoder?
+        var decoder: (any BodyDecoder)?
+        var encoder: (any BodyEncoder)?
         var idempotencyKey: IdempotencyKey?
         var environment: CopyOnWrite<NetworkEnvironment>?
         var options = HTTPRequest.Options()
@@ -62,16 +62,23 @@ public struct RequestSettings: Sendable {
         get { parts.value.maximumResponseSize }
         set { parts.value.maximumResponseSize = newValue }
     }
-    /// The decoder for JSON. Default: a decoder with Foundation's settings.
-    public var decoder: JSONDecoder? {
+    /// The decoder for values in responses. Default: a `JSONDecoder` with Foundation's settings. See ``BodyDecoder``
+    /// for formats other than JSON.
+    public var decoder: (any BodyDecoder)? {
         get { parts.value.decoder }
         set { parts.value.decoder = newValue }
     }
-    /// The encoder for JSON, unless a body has its own. Default: an encoder with Foundation's settings.
-    public var encoder: JSONEncoder? {
+    /// The encoder for values in bodies, unless a body has its own. Default: a `JSONEncoder` with Foundation's
+    /// settings.
+    public var encoder: (any BodyEncoder)? {
         get { parts.value.encoder }
         set { parts.value.encoder = newValue }
     }
+    /// The decoder of a call.
+    var bodyDecoder: any BodyDecoder { decoder ?? JSONDecoder() }
+    /// The encoder of a call.
+    var bodyEncoder: any BodyEncoder { encoder ?? JSONEncoder() }
+
     /// How the call is authorized. The value of the call overrides the value of the endpoint
     /// (``Endpoint/authorizationType``), which overrides the value of the service. Default:
     /// ``AuthorizationType/inherited``. If all three are inherited, the call is not authorized.

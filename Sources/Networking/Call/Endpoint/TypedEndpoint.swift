@@ -1,5 +1,3 @@
-public import Foundation
-
 /// An endpoint that declares its result type, and the type of the server's errors. Its response is read as another type
 /// only if the call names a converter.
 ///
@@ -31,37 +29,39 @@ public protocol TypedEndpoint<ResponseValue>: Endpoint {
 
     /// Returns the converter that reads a response. Default: the converter for the type of the value.
     ///
-    /// - Parameter decoder: The JSON decoder of the call.
-    func converter(decoder: JSONDecoder) -> ResponseConverter<ResponseValue>
+    /// - Parameter decoder: The decoder of the call.
+    func converter(decoder: any BodyDecoder) -> ResponseConverter<ResponseValue>
     /// Returns the converter that reads the body of an error response. Default: the converter for the type of the
     /// server error.
     ///
-    /// - Parameter decoder: The JSON decoder of the call.
-    func errorConverter(decoder: JSONDecoder) -> ResponseConverter<ServerError>
+    /// - Parameter decoder: The decoder of the call.
+    func errorConverter(decoder: any BodyDecoder) -> ResponseConverter<ServerError>
 }
 
 extension TypedEndpoint where ResponseValue: Decodable {
     /// Returns the converter for the type of the value.
-    public func converter(decoder: JSONDecoder) -> ResponseConverter<ResponseValue> { .automatic(decoder: decoder) }
+    public func converter(decoder: any BodyDecoder) -> ResponseConverter<ResponseValue> { .automatic(decoder: decoder) }
 }
 
 extension TypedEndpoint where ResponseValue == Void {
     // The result is not `ResponseConverter<Void>`, because the compiler would then treat an endpoint's own
     // `ResponseValue` as `Void`.
     /// Returns a converter that reads nothing.
-    public func converter(decoder: JSONDecoder) -> ResponseConverter<ResponseValue> { .void }
+    public func converter(decoder: any BodyDecoder) -> ResponseConverter<ResponseValue> { .void }
 }
 
 extension TypedEndpoint {
     /// Returns the converter for the type of the server error.
-    public func errorConverter(decoder: JSONDecoder) -> ResponseConverter<ServerError> { .automatic(decoder: decoder) }
+    public func errorConverter(decoder: any BodyDecoder) -> ResponseConverter<ServerError> {
+        .automatic(decoder: decoder)
+    }
 
     /// Whether the endpoint declares a type for the server's errors.
     var declaresServerError: Bool { ServerError.self != Untyped.self }
 
     /// Returns the server's error in an error response; nil if the endpoint declares no type for the error, or if the
     /// body cannot be read as this type.
-    func serverError(in response: HTTPResponse, decoder: JSONDecoder) -> ServerError? {
+    func serverError(in response: HTTPResponse, decoder: any BodyDecoder) -> ServerError? {
         guard declaresServerError else { return nil }
         return try? errorConverter(decoder: decoder).convertNow(response.leavingCall(), decoder)
     }

@@ -28,7 +28,7 @@ public struct RequestFailure: Sendable {
     /// The maximum number of attempts of the call, and the time until its deadline; nil if there is no limit.
     var bounds: (attempts: Int, time: Duration?)?
     /// The JSON decoder of the call.
-    var decoder = JSONDecoder()
+    var decoder: any BodyDecoder = JSONDecoder()
     /// The type of the error bodies of the service's server; nil if the service names none.
     var serverErrorType: (any (Decodable & Sendable).Type)?
 

@@ -120,10 +120,10 @@ package struct LineSplitter: Sendable {
 /// Reads the JSON values of a body with one value per line. The values are decoded as the body arrives.
 struct JSONLines<Element: Decodable & Sendable>: AsyncIteratorProtocol {
     private var lines: BodyLines
-    private let decoder: JSONDecoder
+    private let decoder: any BodyDecoder
     private var number = 0
 
-    init(_ body: IncomingBody, decoder: JSONDecoder) {
+    init(_ body: IncomingBody, decoder: any BodyDecoder) {
         lines = BodyLines(body)
         self.decoder = decoder
     }

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The part of a converter that does not depend on the type of its value: the destination of the body, and the header
 /// fields of the request. The pipeline knows only this part, so that its code is not generic.
 struct ConverterRequirements: Sendable {
@@ -8,6 +10,8 @@ struct ConverterRequirements: Sendable {
     var download: CopyOnWrite<FileDestination>?
     /// The header fields that are added to the request if it has no field of the same name.
     var defaultHeaders: HTTPHeaders = []
+    /// Whether the decoder of the call reads the response, so that its media type is the `Accept` field.
+    var usesDecoder = false
     /// The header fields that replace those of the request.
     var overridingHeaders: HTTPHeaders = []
 
@@ -26,10 +30,16 @@ struct ConverterRequirements: Sendable {
     }
 
     /// Applies the header fields of the converter to a request.
-    func applyHeaders(to request: inout HTTPRequest) {
+    ///
+    /// - Parameter decoder: The decoder of the call.
+    func applyHeaders(to request: inout HTTPRequest, decoder: any BodyDecoder) {
         for field in overridingHeaders { request.headers.set(field) }
         for field in defaultHeaders where !request.headers.contains(field.name) {
             request.headers.append(field.from(.converter))
+        }
+        if usesDecoder, !request.headers.contains(.accept) {
+            let field = decoder is JSONDecoder ? HTTPHeaders.json : [HTTPHeader.accept(decoder.mediaType)]
+            for field in field { request.headers.append(field.from(.converter)) }
         }
     }
 }

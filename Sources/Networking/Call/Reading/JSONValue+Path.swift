@@ -41,11 +41,43 @@ extension JSONValue {
     }
 }
 
+extension BodyDecoder {
+    /// Reads the value at a path, or the whole body if the path is nil. For Foundation's decoder, the JSON text is
+    /// parsed once.
+    func read<Value: Decodable>(_ type: Value.Type, from data: Data, at path: JSONValue.Path? = nil) throws -> Value {
+        if let decoder = self as? JSONDecoder { return try decoder.readJSON(type, from: data, at: path) }
+        let content = try path.map { try self.content(of: data, at: $0) } ?? data
+        do { return try decode(type, from: content) } catch let error as DecodingError where error.namesPlace {
+            throw error
+        } catch let error where error is Interruption {
+            throw error
+        } catch {
+            throw UndecodableBody(
+                "the body cannot be decoded as \(mediaType): \(Swift.type(of: error))", cause: error)
+        }
+    }
+
+    /// Returns the JSON text of the value at a path.
+    private func content(of data: Data, at path: JSONValue.Path) throws -> Data {
+        guard readsJSON else { throw UndecodableBody("a path is for JSON, but the decoder reads \(mediaType)") }
+        guard let value = try JSONValue(jsonOfCall: data)[path] else { throw UndecodableBody("\"\(path)\" is missing") }
+        return try JSONEncoder().encode(value)
+    }
+}
+
+extension DecodingError {
+    /// Whether the error is about one value in the body, and not about the body as a whole.
+    fileprivate var namesPlace: Bool {
+        if case .dataCorrupted(let context) = self { !context.codingPath.isEmpty } else { true }
+    }
+}
+
 extension JSONDecoder {
     private static let path = CodingUserInfoKey(rawValue: "networking.path")
 
-    /// Reads the value at a path, or the whole JSON if the path is nil. The JSON text is parsed once.
-    func read<Value: Decodable>(_ type: Value.Type, from data: Data, at path: JSONValue.Path? = nil) throws -> Value {
+    fileprivate func readJSON<Value: Decodable>(
+        _ type: Value.Type, from data: Data, at path: JSONValue.Path?
+    ) throws -> Value {
         // Foundation's decoder needs far more time for a value of any kind.
         if path == nil, !allowsJSON5, let untyped = JSONValue.untypedTypes.first(where: { $0 == type }),
             let found = try untyped.value(of: JSONValue(jsonOfCall: data)), let value = found as? Value

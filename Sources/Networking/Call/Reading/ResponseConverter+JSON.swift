@@ -6,10 +6,13 @@ extension ResponseConverter where Value: Decodable {
     ///
     /// - Parameters:
     ///   - type: The type to read. It can be omitted if it is known from the context.
-    ///   - decoder: The JSON decoder. Default: the decoder of the call.
-    public static func json(_ type: Value.Type = Value.self, decoder: JSONDecoder? = nil) -> ResponseConverter {
-        ResponseConverter(readingPaths: { try (decoder ?? $1).read(type, from: $0.nonEmpty(), at: $2) })
-            .defaultHeaders(.json)
+    ///   - decoder: The decoder of the JSON. Default: the decoder of the call, if it reads JSON.
+    public static func json(_ type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil) -> ResponseConverter {
+        ResponseConverter(readingPaths: {
+            let decoder = decoder ?? $1.forJSON
+            return try decoder.read(type, from: $0.nonEmpty(for: decoder), at: $2)
+        })
+        .defaultHeaders(.json)
     }
 }
 
@@ -52,7 +55,7 @@ extension ResponseConverter {
     /// is empty if no element can be read. Use it if a server adds kinds of elements that an old version of the app
     /// does not know.
     public static func tolerantArray<Element: Decodable & Sendable>(
-        _ type: Element.Type = Element.self, decoder: JSONDecoder? = nil
+        _ type: Element.Type = Element.self, decoder: (any BodyDecoder)? = nil
     ) -> ResponseConverter where Value == [Element] {
         ResponseConverter<[Tolerant<Element>]>.json(decoder: decoder).map { $0.compactMap(\.value) }
     }
@@ -102,15 +105,18 @@ extension HTTPResponse {
     ///
     /// - Throws: ``NetworkError/Kind/undecodableBody`` if the body cannot be read, or if the converter reads a stream.
     public func read<Value: Sendable>(
-        as converter: ResponseConverter<Value>, decoder: JSONDecoder = JSONDecoder()
+        as converter: ResponseConverter<Value>, decoder: any BodyDecoder = JSONDecoder()
     ) throws -> Value {
         if let value = try converter.convertNow(self, decoder) { return value }
         let fault = UndecodableBody("the converter reads a stream, but the body is already in memory")
         throw converter.explained(fault, self)
     }
 
-    func nonEmpty() throws -> Data {
-        guard !data.isEmptyJSON else { throw UndecodableBody("the body is empty") }
+    /// Returns the body.
+    ///
+    /// - Throws: An error if it is empty. For JSON, a body of white space is empty, too.
+    func nonEmpty(for decoder: any BodyDecoder = JSONDecoder()) throws -> Data {
+        guard !data.isEmpty, !decoder.readsJSON || !data.isEmptyJSON else { throw UndecodableBody("the body is empty") }
         return data
     }
 
@@ -121,23 +127,28 @@ extension HTTPResponse {
 
 extension ResponseConverter where Value: Decodable {
     /// Returns a converter that reads a value by its type: `String` in the charset of the response, `Data` unchanged,
-    /// everything else from JSON. For an optional of any of these, an empty body is nil.
+    /// everything else by the decoder, usually from JSON. For an optional of any of these, an empty body is nil.
     ///
-    /// - Parameter decoder: The JSON decoder. Default: the decoder of the call.
-    public static func automatic(decoder: JSONDecoder? = nil) -> ResponseConverter {
-        guard let type = Value.self as? any SelfReading.Type else { return .json(decoder: decoder) }
-        guard type.isJSONInside else { return .reading { try $0.read(Value.self, decoder ?? $1) } }
-        return ResponseConverter(readingPaths: { response, shared, path in
+    /// - Parameter decoder: The decoder. Default: the decoder of the call.
+    public static func automatic(decoder: (any BodyDecoder)? = nil) -> ResponseConverter {
+        let type = Value.self as? any SelfReading.Type
+        guard type?.isJSONInside != false else { return .reading { try $0.read(Value.self, decoder ?? $1) } }
+        let readsItself = type != nil
+        let converter = ResponseConverter(readingPaths: { response, shared, path in
             let decoder = decoder ?? shared
-            guard let path else { return try response.read(Value.self, decoder) }
-            return try decoder.read(Value.self, from: response.nonEmpty(), at: path)
+            guard !readsItself || path != nil else { return try response.read(Value.self, decoder) }
+            return try decoder.read(Value.self, from: response.nonEmpty(for: decoder), at: path)
         })
+        guard !readsItself else { return converter }
+        return decoder.map { converter.defaultHeaders([.accept($0.mediaType)]) } ?? converter.usingDecoder()
     }
 }
 
 extension HTTPResponse {
-    fileprivate func read<Value: Decodable>(_ type: Value.Type, _ decoder: JSONDecoder) throws -> Value {
-        guard let type = type as? any SelfReading.Type else { return try decoder.read(Value.self, from: nonEmpty()) }
+    fileprivate func read<Value: Decodable>(_ type: Value.Type, _ decoder: any BodyDecoder) throws -> Value {
+        guard let type = type as? any SelfReading.Type else {
+            return try decoder.read(Value.self, from: nonEmpty(for: decoder))
+        }
         guard let value = try type.read(self, decoder) as? Value else {
             throw UndecodableBody("the body is not a \(Value.self)")
         }
@@ -145,34 +156,35 @@ extension HTTPResponse {
     }
 }
 
-/// A type that reads the response itself. Every other type is decoded from JSON.
+/// A type that reads the response itself. Every other type is decoded by the decoder.
 private protocol SelfReading {
     /// Whether a value of this type inside a JSON document is decoded as JSON. A string in JSON has quotation marks,
     /// which are not part of the text.
     static var isJSONInside: Bool { get }
-    static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Self
+    static func read(_ response: HTTPResponse, _ decoder: any BodyDecoder) throws -> Self
 }
 
 extension String: SelfReading {
     fileprivate static var isJSONInside: Bool { true }
-    fileprivate static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> String {
+    fileprivate static func read(_ response: HTTPResponse, _ decoder: any BodyDecoder) throws -> String {
         try response.text()
     }
 }
 
 extension Data: SelfReading {
     fileprivate static var isJSONInside: Bool { false }
-    fileprivate static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Data {
+    fileprivate static func read(_ response: HTTPResponse, _ decoder: any BodyDecoder) throws -> Data {
         response.data
     }
 }
 
 extension Optional: SelfReading where Wrapped: Decodable {
     fileprivate static var isJSONInside: Bool { (Wrapped.self as? any SelfReading.Type)?.isJSONInside ?? true }
-    fileprivate static func read(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Wrapped? {
+    fileprivate static func read(_ response: HTTPResponse, _ decoder: any BodyDecoder) throws -> Wrapped? {
         guard !response.data.isEmpty else { return nil }
         if Wrapped.self is any SelfReading.Type { return try response.read(Wrapped.self, decoder) }
         // If the wrapped type is decoded from JSON, white space and `null` are nil, too.
-        return response.data.isEmptyJSON ? nil : try decoder.read(Wrapped?.self, from: response.data)
+        return decoder.readsJSON && response.data.isEmptyJSON
+            ? nil : try decoder.read(Wrapped?.self, from: response.data)
     }
 }

@@ -93,10 +93,10 @@ extension ResponseConverter {
     /// Returns a converter that reads the body as JSON values, one per line, as they arrive (`application/x-ndjson`).
     /// Blank lines are ignored.
     public static func jsonLines<Element: Decodable & Sendable>(
-        _ type: Element.Type = Element.self, decoder: JSONDecoder? = nil
+        _ type: Element.Type = Element.self, decoder: (any BodyDecoder)? = nil
     ) -> ResponseConverter where Value == BodySequence<Element> {
         ResponseConverter(decodingStream: { _, body, shared in
-            BodySequence { .init(JSONLines<Element>(body, decoder: decoder ?? shared)) }
+            BodySequence { .init(JSONLines<Element>(body, decoder: decoder ?? shared.forJSON)) }
         })
     }
 }

@@ -14,8 +14,8 @@ public import Foundation
 /// or an `EncodingError` becomes a ``NetworkError/Kind/undecodableBody``, which has the response, and that error as its
 /// underlying error. The closure runs in the call, never on the callback queue.
 public struct ResponseConverter<Value: Sendable>: Sendable {
-    private typealias Buffered<Result> = @Sendable (HTTPResponse, JSONDecoder, JSONValue.Path?) throws -> Result
-    private typealias Streamed<Result> = @Sendable (HTTPResponse, IncomingBody, JSONDecoder) async throws -> Result
+    private typealias Buffered<Result> = @Sendable (HTTPResponse, any BodyDecoder, JSONValue.Path?) throws -> Result
+    private typealias Streamed<Result> = @Sendable (HTTPResponse, IncomingBody, any BodyDecoder) async throws -> Result
 
     private enum Reading: Sendable {
         /// Reads a body in memory. If the converter reads paths, the closure can read the value at a path in the JSON
@@ -37,8 +37,8 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         self.init(.buffered({ response, _, _ in try read(response) }, readsPaths: false), .memory)
     }
 
-    /// Creates a converter from a closure that gets the body in memory, and the JSON decoder of the call.
-    public init(decoding read: @escaping @Sendable (HTTPResponse, JSONDecoder) throws -> Value) {
+    /// Creates a converter from a closure that gets the body in memory, and the decoder of the call.
+    public init(decoding read: @escaping @Sendable (HTTPResponse, any BodyDecoder) throws -> Value) {
         self.init(.buffered({ response, decoder, _ in try read(response, decoder) }, readsPaths: false), .memory)
     }
 
@@ -59,17 +59,19 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
 
     /// Creates a converter from a closure that gets the body in memory, and reads the whole body or the value at a path
     /// in its JSON.
-    init(readingPaths read: @escaping @Sendable (HTTPResponse, JSONDecoder, JSONValue.Path?) throws -> Value) {
+    init(readingPaths read: @escaping @Sendable (HTTPResponse, any BodyDecoder, JSONValue.Path?) throws -> Value) {
         self.init(.buffered(read, readsPaths: true), .memory)
         requirements.keepsResponse = false
     }
 
     /// Returns a converter whose closure, which belongs to the library, gets the body in memory and only reads it.
-    static func reading(_ read: @escaping @Sendable (HTTPResponse, JSONDecoder) throws -> Value) -> ResponseConverter {
+    static func reading(_ read: @escaping @Sendable (HTTPResponse, any BodyDecoder) throws -> Value)
+        -> ResponseConverter
+    {
         ResponseConverter(decoding: read).requiring { $0.keepsResponse = false }
     }
 
-    init(decodingStream read: @escaping @Sendable (HTTPResponse, IncomingBody, JSONDecoder) async throws -> Value) {
+    init(decodingStream read: @escaping @Sendable (HTTPResponse, IncomingBody, any BodyDecoder) async throws -> Value) {
         self.init(.streamed(read), .stream)
     }
 
@@ -87,6 +89,9 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     func overridingHeaders(_ headers: HTTPHeaders) -> ResponseConverter {
         requiring { $0.overridingHeaders = headers }
     }
+
+    /// Returns the converter of a value that the decoder of the call reads.
+    func usingDecoder() -> ResponseConverter { requiring { $0.usesDecoder = true } }
 
     /// Returns a converter with changed requirements.
     private func requiring(_ change: (inout ConverterRequirements) -> Void) -> ResponseConverter {
@@ -146,10 +151,10 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - response: The response.
-    ///   - decoder: The JSON decoder, unless the converter has its own.
+    ///   - decoder: The decoder, unless the converter has its own. Default: a `JSONDecoder` with Foundation's settings.
     /// - Throws: The closure's error. A `DecodingError` or `EncodingError` is the underlying error of a
     ///   ``NetworkError`` of kind ``NetworkError/Kind/undecodableBody``.
-    public func convert(_ response: HTTPResponse, decoder: JSONDecoder = JSONDecoder()) async throws -> Value {
+    public func convert(_ response: HTTPResponse, decoder: any BodyDecoder = JSONDecoder()) async throws -> Value {
         // Most bodies are small, and need neither a closure nor another asynchronous function.
         if !LargeBody.isLarge(response.data), let value = try convertNow(response, decoder) { return value }
         do {
@@ -164,7 +169,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     }
 
     /// Reads a response that is in memory, without waiting; nil for a converter that reads a stream.
-    func convertNow(_ response: HTTPResponse, _ decoder: JSONDecoder) throws -> Value? {
+    func convertNow(_ response: HTTPResponse, _ decoder: any BodyDecoder) throws -> Value? {
         guard case .buffered(let read, _) = reading else { return nil }
         do { return try read(response, decoder, nil) } catch { throw explained(error, response) }
     }
@@ -178,7 +183,8 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
                 .undecodableBody,
                 reason: UndecodableBody.describe(
                     error, reading: Value.self, from: response.withoutStream.data, response.headers.contentType),
-                request: response.request, response: response.withoutStream, underlying: error)
+                request: response.request, response: response.withoutStream,
+                underlying: (error as? UndecodableBody)?.cause ?? error)
         default: error
         }
     }
@@ -199,10 +205,12 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     public static func optional<Wrapped: Sendable>(
         _ converter: ResponseConverter<Wrapped>
     ) -> ResponseConverter<Wrapped?> where Value == Wrapped? {
-        let readsJSON = converter.requirements.defaultHeaders.accept.contains(where: \.isJSON)
+        let requirements = converter.requirements
+        let readsJSON = requirements.defaultHeaders.accept.contains(where: \.isJSON)
         return converter.reading { read in
             { response, decoder, path in
-                let isEmpty = readsJSON ? response.data.isEmptyJSON : response.data.isEmpty
+                let isJSON = readsJSON || requirements.usesDecoder && decoder.readsJSON
+                let isEmpty = isJSON ? response.data.isEmptyJSON : response.data.isEmpty
                 return isEmpty ? nil : try read(response, decoder, path)
             }
         } streamed: { read in

@@ -3,9 +3,12 @@ import Foundation
 /// An error for a body that cannot be read, for a reason that no decoding error describes.
 struct UndecodableBody: Error, CustomStringConvertible {
     let description: String
+    /// The error of the app's own decoder; nil for an error of the library.
+    let cause: (any Error)?
 
-    init(_ description: String) {
+    init(_ description: String, cause: (any Error)? = nil) {
         self.description = description.onOneLine
+        self.cause = cause
     }
 
     /// Returns the reason of an error as a text, with the type that the call requested. For a decoding error, the text

@@ -1,25 +1,39 @@
-public import Foundation
+import Foundation
 
 extension HTTPBody {
+    /// Encodes a value in the format of an encoder, with its media type as `Content-Type`.
+    ///
+    /// - Parameters:
+    ///   - value: The value to encode. If it cannot be encoded, the call ends with
+    ///     ``NetworkError/Kind/bodyNotEncodable``; the error of the encoder is its underlying error.
+    ///   - encoder: The encoder. Default: the encoder of the call (``RequestSettings/encoder``).
+    public static func encoded(_ value: some Encodable & Sendable, encoder: (any BodyEncoder)? = nil) -> HTTPBody {
+        .deferred(headers: []) {
+            let encoder = encoder ?? $0
+            return .data(try encoder.encode(value), contentType: encoder.mediaType)
+        }
+    }
+
     /// Encodes a value as JSON, with `Content-Type: application/json`.
     ///
     /// - Parameters:
     ///   - value: The value to encode. If it cannot be encoded, the call ends with
     ///     ``NetworkError/Kind/bodyNotEncodable``; the `EncodingError` is its underlying error.
     ///   - encoder: The encoder. Default: the encoder in the settings of the call, of the endpoint or of the service,
-    ///     in this order. If none of them sets an encoder, a `JSONEncoder` with Foundation's defaults is used.
+    ///     in this order. If none of them sets an encoder for JSON, a `JSONEncoder` with Foundation's defaults is used.
     ///   - contentType: The media type. Default: `application/json`.
     public static func json(
-        _ value: some Encodable & Sendable, contentType: MediaType = .json, encoder: JSONEncoder? = nil
+        _ value: some Encodable & Sendable, contentType: MediaType = .json, encoder: (any BodyEncoder)? = nil
     ) -> HTTPBody {
-        .deferred(headers: [.contentType(contentType)]) { .data(try (encoder ?? $0).encode(value)) }
+        .deferred(headers: [.contentType(contentType)]) { .data(try (encoder ?? $0.forJSON).encode(value)) }
     }
 
     /// Encodes an object whose members have different types as JSON: `.json(["id": 7, "name": name])`. A member that is
     /// nil is omitted. For an object inside the object, use a struct, ``jsonObject(_:encoder:)`` or a ``JSONValue``.
     @_disfavoredOverload
     public static func json(
-        _ members: [String: (any Encodable & Sendable)?], contentType: MediaType = .json, encoder: JSONEncoder? = nil
+        _ members: [String: (any Encodable & Sendable)?], contentType: MediaType = .json,
+        encoder: (any BodyEncoder)? = nil
     ) -> HTTPBody {
         .json(members.compactMapValues { $0.map(Member.init) }, contentType: contentType, encoder: encoder)
     }
@@ -38,19 +52,19 @@ extension HTTPBody {
     /// Encodes an object as JSON. The object may contain strings, numbers, Booleans, URLs, nil, and arrays and
     /// dictionaries of these. Any other value ends the call with ``NetworkError/Kind/bodyNotEncodable``, whose reason
     /// contains the path of the value.
-    public static func jsonObject(_ object: [String: Any], encoder: JSONEncoder? = nil) -> HTTPBody {
+    public static func jsonObject(_ object: [String: Any], encoder: (any BodyEncoder)? = nil) -> HTTPBody {
         untyped(object, encoder)
     }
 
     /// Encodes an array as JSON. See ``jsonObject(_:encoder:)`` for the values that the array may contain.
-    public static func jsonArray(_ array: [Any], encoder: JSONEncoder? = nil) -> HTTPBody {
+    public static func jsonArray(_ array: [Any], encoder: (any BodyEncoder)? = nil) -> HTTPBody {
         untyped(array, encoder)
     }
 
     /// Converts the value immediately, because a value of type `Any` may not be safe to share between threads.
-    private static func untyped(_ value: Any, _ encoder: JSONEncoder?) -> HTTPBody {
+    private static func untyped(_ value: Any, _ encoder: (any BodyEncoder)?) -> HTTPBody {
         let value = Result { try JSONValue(value) }
-        return .deferred(headers: [.contentType(.json)]) { .data(try (encoder ?? $0).encode(value.get())) }
+        return .deferred(headers: [.contentType(.json)]) { .data(try (encoder ?? $0.forJSON).encode(value.get())) }
     }
 }
 

@@ -45,19 +45,21 @@ struct MultipartForm: Sendable {
     var mediaType: MediaType { MediaType("multipart", "form-data", ["boundary": boundary]) }
 
     /// Returns the form as one body.
-    func body(_ encoder: JSONEncoder) throws -> HTTPBody {
+    func body(_ encoder: any BodyEncoder) throws -> HTTPBody {
         try MultipartBoundary.check(boundary)
         return .concatenated(try pieces(encoder))
     }
 
     /// Returns the boundaries, heads and bodies in the order in which they are sent. The body of each part is encoded,
     /// so that it can be opened.
-    private func pieces(_ encoder: JSONEncoder) throws -> [HTTPBody] {
+    private func pieces(_ encoder: any BodyEncoder) throws -> [HTTPBody] {
         var pieces: [HTTPBody] = []
         for (index, part) in parts.enumerated() {
             try part.check()
+            let part = HTTPBody.Part(
+                part.name, fileName: part.fileName, body: try part.body.encoded(by: encoder))
             pieces.append(text("\(index == 0 ? "" : "\r\n")--\(boundary)\r\n\(part.head)"))
-            pieces.append(try part.body.encoded(by: encoder))
+            pieces.append(part.body)
         }
         pieces.append(text("\(parts.isEmpty ? "" : "\r\n")--\(boundary)--\r\n"))
         return pieces

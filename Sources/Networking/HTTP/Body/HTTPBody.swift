@@ -18,7 +18,7 @@ public struct HTTPBody: Sendable {
     enum Content: Sendable {
         case empty
         case data(Data)
-        case unencoded(@Sendable (JSONEncoder) throws -> HTTPBody)
+        case unencoded(@Sendable (any BodyEncoder) throws -> HTTPBody)
         case form(MultipartForm)
         case source(length: Int?, isReplayable: Bool, pieces: [Piece], open: @Sendable () throws -> any HTTPBody.Reader)
     }
@@ -72,8 +72,10 @@ public struct HTTPBody: Sendable {
     }
 
     /// Returns a body that `make` creates with the call's encoder. `make` runs once per call, when the body is encoded.
+    ///
+    /// - Parameter headers: The fields that describe the body. If there are none, those of the created body do.
     static func deferred(
-        headers: HTTPHeaders, _ make: @escaping @Sendable (JSONEncoder) throws -> HTTPBody
+        headers: HTTPHeaders, _ make: @escaping @Sendable (any BodyEncoder) throws -> HTTPBody
     ) -> HTTPBody {
         HTTPBody(.unencoded(make), headers: headers)
     }
@@ -178,13 +180,15 @@ public struct HTTPBody: Sendable {
 
     /// Returns the body with its values encoded.
     ///
-    /// - Parameter encoder: The encoder for JSON, unless the body has its own encoder.
+    /// - Parameter encoder: The encoder for values, unless the body has its own encoder.
     /// - Throws: A ``NetworkError``. Any other error is wrapped in a ``NetworkError`` of kind
     ///   ``NetworkError/Kind/bodyNotEncodable``.
-    package func encoded(by encoder: JSONEncoder = JSONEncoder()) throws -> HTTPBody {
+    package func encoded(by encoder: any BodyEncoder = JSONEncoder()) throws -> HTTPBody {
         do {
             switch content {
-            case .unencoded(let encode): return HTTPBody(try encode(encoder).content, headers: headers)
+            case .unencoded(let encode):
+                let body = try encode(encoder)
+                return HTTPBody(body.content, headers: headers.isEmpty ? body.headers : headers)
             case .form(let form): return HTTPBody(try form.body(encoder).content, headers: headers)
             case .empty, .data, .source: return self
             }

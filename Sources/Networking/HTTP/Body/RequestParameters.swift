@@ -1,5 +1,3 @@
-public import Foundation
-
 /// The parameters of a call, and their place and format in the request. Use this type as a short form of an endpoint's
 /// `query` or `body`.
 ///
@@ -36,7 +34,7 @@ public struct RequestParameters: Sendable {
     /// Sends an object in the body as JSON. See `HTTPBody.json(_:contentType:encoder:)`.
     @_disfavoredOverload
     public static func json(
-        _ members: [String: (any Encodable & Sendable)?], encoder: JSONEncoder? = nil
+        _ members: [String: (any Encodable & Sendable)?], encoder: (any BodyEncoder)? = nil
     ) -> RequestParameters {
         RequestParameters(body: { _ in .json(members, encoder: encoder) })
     }
@@ -71,7 +69,8 @@ public struct RequestParameters: Sendable {
     }
 
     /// Sends the parameters in the body as JSON. See `HTTPBody.json(_:contentType:encoder:)`.
-    public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> RequestParameters {
+    public static func json(_ value: some Encodable & Sendable, encoder: (any BodyEncoder)? = nil) -> RequestParameters
+    {
         RequestParameters(body: { _ in .json(value, encoder: encoder) })
     }
 }

@@ -59,7 +59,7 @@ extension RequestFailure {
     }
 
     private static func serverFailure<Call: TypedEndpoint>(
-        _ endpoint: Call, _ response: HTTPResponse, _ decoder: JSONDecoder, _ error: NetworkError
+        _ endpoint: Call, _ response: HTTPResponse, _ decoder: any BodyDecoder, _ error: NetworkError
     ) -> (any Error)? {
         endpoint.serverError(in: response, decoder: decoder).map { ServerFailure($0, error) }
     }
@@ -76,7 +76,7 @@ extension AdHocEndpoint {
     /// ```
     public func failing<ServerError: Decodable & Sendable>(as type: ServerError.Type) -> AdHocEndpoint {
         with {
-            let read: @Sendable (HTTPResponse, JSONDecoder) -> ServerError? = { response, decoder in
+            let read: @Sendable (HTTPResponse, any BodyDecoder) -> ServerError? = { response, decoder in
                 try? ResponseConverter<ServerError>.automatic(decoder: decoder).convertNow(response, decoder)
             }
             $0.serverError = { read($0, $1) }

@@ -1,0 +1,94 @@
+public import Foundation
+
+/// A decoder of response bodies. `JSONDecoder` is one; a type of the app can decode another format, or decode JSON in
+/// another way.
+///
+/// ```swift
+/// struct PropertyListFormat: BodyDecoder, BodyEncoder {
+///     let mediaType = MediaType("application", "x-plist")
+///
+///     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {
+///         try PropertyListDecoder().decode(type, from: data)
+///     }
+///
+///     func encode(_ value: some Encodable) throws -> Data { try PropertyListEncoder().encode(value) }
+/// }
+///
+/// let settings = RequestSettings {
+///     $0.decoder = PropertyListFormat()
+///     $0.encoder = PropertyListFormat()
+/// }
+/// ```
+///
+/// `request(_:)` then reads its values with this decoder, and asks for its media type in `Accept`. What names JSON,
+/// such as ``ResponseConverter/json(_:decoder:)``, uses the decoder of the call only if it reads JSON.
+public protocol BodyDecoder: Sendable {
+    /// The media type that the decoder reads. It is the `Accept` field of the requests whose responses the decoder
+    /// reads, unless they have this field. Default: `application/json`.
+    var mediaType: MediaType { get }
+
+    /// Decodes a value from a whole body. It may be called on several threads at once.
+    ///
+    /// - Throws: Any error. The call then ends with ``NetworkError/Kind/undecodableBody``, whose underlying error is
+    ///   this error.
+    func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
+}
+
+/// An encoder of request bodies: see ``HTTPBody/encoded(_:encoder:)``. `JSONEncoder` is one. See ``BodyDecoder`` for an
+/// example.
+public protocol BodyEncoder: Sendable {
+    /// The media type that the encoder writes: the `Content-Type` of the body. Default: `application/json`.
+    var mediaType: MediaType { get }
+
+    /// Encodes a value as a whole body. It may be called on several threads at once.
+    ///
+    /// - Throws: Any error. The call then ends with ``NetworkError/Kind/bodyNotEncodable``, whose underlying error is
+    ///   this error.
+    func encode<Value: Encodable>(_ value: Value) throws -> Data
+}
+
+extension BodyDecoder {
+    /// JSON, `application/json`.
+    public var mediaType: MediaType { .json }
+}
+
+extension BodyEncoder {
+    /// JSON, `application/json`.
+    public var mediaType: MediaType { .json }
+}
+
+extension JSONDecoder: BodyDecoder {}
+extension JSONEncoder: BodyEncoder {}
+
+extension BodyDecoder where Self == JSONDecoder {
+    /// Returns a decoder for JSON with other strategies than Foundation's:
+    /// `$0.settings.decoder = .json { $0.keyDecodingStrategy = .convertFromSnakeCase }`.
+    public static func json(_ configure: (JSONDecoder) -> Void) -> JSONDecoder {
+        let decoder = JSONDecoder()
+        configure(decoder)
+        return decoder
+    }
+}
+
+extension BodyEncoder where Self == JSONEncoder {
+    /// Returns an encoder for JSON with other strategies than Foundation's:
+    /// `$0.settings.encoder = .json { $0.dateEncodingStrategy = .iso8601 }`.
+    public static func json(_ configure: (JSONEncoder) -> Void) -> JSONEncoder {
+        let encoder = JSONEncoder()
+        configure(encoder)
+        return encoder
+    }
+}
+
+extension BodyDecoder {
+    /// Whether the decoder reads JSON.
+    var readsJSON: Bool { self is JSONDecoder || mediaType.isJSON }
+
+    /// This decoder if it reads JSON, else one with Foundation's settings.
+    var forJSON: any BodyDecoder { readsJSON ? self : JSONDecoder() }
+}
+
+extension BodyEncoder {
+    /// This encoder if it writes JSON, else one with Foundation's settings.
+    var forJSON: any BodyEncoder { self is JSONEncoder || mediaType.isJSON ? self : JSONEncoder() }
+}
