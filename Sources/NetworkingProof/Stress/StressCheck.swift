@@ -96,7 +96,11 @@ struct StressCheck: Check {
                 answer(backend.item(at: request.path, authorization: request.headers[.authorization]), seed)
             }
         }
-        let transport = try CurlTransport()
+        #if os(Linux)
+            let transport = try CurlTransport()
+        #else
+            let transport = try URLSessionTransport()
+        #endif
         return await StressRound(seed: seed, url: server.url, transport: transport, backend: backend).run(calls)
     }
 

@@ -49,6 +49,19 @@ struct ConnectivityTests {
         #expect(report.duration == .seconds(1))
     }
 
+    @Test("A status that is not known is no outage: a lost connection does not wait for it, and a wait ends at once")
+    func unknown() async throws {
+        probe.set(.unknown)
+        let stub = StubTransport()
+        stub.on(.get, nil, .failure(.connectionLostBeforeHead))
+        stub.on(.head, nil, .failure(.notConnected), .text(""))
+        let service = service(stub)
+        await #expect(throws: NetworkError.self) { try await service.request(.get("x")) }
+        #expect(stub.requests.count == 1 && probe.count == 0)
+        try await service.request(.head("x"))
+        #expect(stub.requests.count == 3)
+    }
+
     @Test("The wait ends at the call's deadline and when the call is cancelled")
     func ends() async throws {
         let stub = StubTransport { _ in .failure(.notConnected) }

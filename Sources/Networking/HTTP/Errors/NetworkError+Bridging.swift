@@ -55,6 +55,8 @@ extension NetworkError: BridgedError {
         switch kind {
         case .unacceptableStatus where status == .unauthorized && reason == nil:
             request?.headers.contains(.authorization) == true ? nil : NetworkError.unauthorizedHint
+        case .invalidRequest where (underlying as? URLError)?.code == .appTransportSecurityRequiresSecureConnection:
+            "Nothing was sent. App Transport Security refuses http: use https, or add an exception to the Info.plist."
         case .noToken where isLoggedOut: "Set the token of the session after the log-in (accessToken)."
         case .noToken where (underlying as? any SessionEnding)?.endsSession == false: nil  // the reason says it all
         case .deadlineTimedOut where request == nil: nil  // a refresh, whose reason names the setting

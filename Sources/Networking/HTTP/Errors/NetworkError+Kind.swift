@@ -175,15 +175,17 @@ extension NetworkError.Kind {
         case .serverCertificateUntrusted, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
             .serverCertificateHasUnknownRoot:
             self = .tlsUntrusted
-        case .secureConnectionFailed, .clientCertificateRejected, .clientCertificateRequired,
-            .appTransportSecurityRequiresSecureConnection:
-            self = .tlsFailed
+        case .secureConnectionFailed, .clientCertificateRejected, .clientCertificateRequired: self = .tlsFailed
         case .badServerResponse, .cannotParseResponse, .cannotDecodeRawData, .cannotDecodeContentData,
             .zeroByteResource:
             self = .malformedResponse
         case .dataLengthExceedsMaximum: self = .responseTooLarge
         case .httpTooManyRedirects: self = .tooManyRedirects
-        case .badURL, .unsupportedURL: self = .invalidRequest
+        case .redirectToNonExistentLocation: self = .redirectRefused
+        case .requestBodyStreamExhausted, .fileDoesNotExist, .fileIsDirectory, .noPermissionsToReadFile:
+            self = .bodyUnreadable
+        // App Transport Security refuses a request before it is sent.
+        case .badURL, .unsupportedURL, .appTransportSecurityRequiresSecureConnection: self = .invalidRequest
         default: self = .unknown
         }
     }

@@ -56,7 +56,7 @@ public struct ConnectivityErrorHandler: ErrorHandler {
     private func shouldWait(_ failure: RequestFailure) -> Bool {
         guard let error = failure.networkError, failure.isSafeToRepeat else { return false }
         return error.kind == .notConnected
-            || NetworkError.Kind.transientKinds.contains(error.kind) && !reachability.isReachable
+            || NetworkError.Kind.transientKinds.contains(error.kind) && reachability.currentStatus.isUnreachable
     }
 
     /// Returns the pause before a retry: zero before the first retry, one second before the second retry, and then

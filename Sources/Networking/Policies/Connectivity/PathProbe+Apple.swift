@@ -5,6 +5,9 @@
     extension ReachabilityService {
         /// A probe that uses the path monitor of Apple's systems, which reports a change of the connection at once. If
         /// no host is given, ``ReachabilityService`` uses this probe by default.
+        ///
+        /// On watchOS, most apps may not use the path monitor (Apple's technical note TN3135), so the status is always
+        /// ``ReachabilityStatus/unknown``. An ``HTTPProbe`` finds it there, too.
         public final class PathProbe: ReachabilityProbe, @unchecked Sendable {  // because monitors are thread-safe
             private let monitor = NWPathMonitor()
             private let wakes = Locked<[@Sendable () -> Void]>([])
@@ -30,12 +33,18 @@
             /// Returns the status that the monitor reported last. Before its first report, returns the status of the
             /// interfaces.
             public func quickStatus() -> ReachabilityStatus {
-                guard isInformed.withLock({ $0 }) else { return ReachabilityService.InterfaceProbe().quickStatus() }
-                let path = monitor.currentPath
-                guard path.status == .satisfied else { return .notReachable }
-                if path.usesInterfaceType(.wifi) { return .reachable(.wireless) }
-                if path.usesInterfaceType(.wiredEthernet) { return .reachable(.wired) }
-                return .reachable(path.usesInterfaceType(.cellular) ? .cellular : .ethernetOrWiFi)
+                #if os(watchOS)
+                    return .unknown
+                #else
+                    guard isInformed.withLock({ $0 }) else { return ReachabilityService.InterfaceProbe().quickStatus() }
+                    let path = monitor.currentPath
+                    // A path that requires a connection, such as a VPN on demand, becomes satisfied by a request.
+                    if path.status == .requiresConnection { return .unknown }
+                    guard path.status == .satisfied else { return .notReachable }
+                    if path.usesInterfaceType(.wifi) { return .reachable(.wireless) }
+                    if path.usesInterfaceType(.wiredEthernet) { return .reachable(.wired) }
+                    return .reachable(path.usesInterfaceType(.cellular) ? .cellular : .ethernetOrWiFi)
+                #endif
             }
 
             /// Whether the path is expensive, as most cellular networks and personal hotspots are.

@@ -89,24 +89,24 @@ final class ReachabilityChecker: Sendable {
             end(look, with: await ReachabilityChecker.$isLooking.withValue(true) { await probe.status() })
         }
         let timer = clock.schedule(at: clock.now() + limit) { [self] in
-            end(look, with: .unknown)
+            end(look, with: nil)
             probing.cancel()
         }
         look.observe { _ in timer.cancel() }
         return look
     }
 
-    /// Ends a check with its result, or with ``ReachabilityStatus/unknown`` if the check is abandoned. The next check
-    /// may then begin.
-    private func end(_ look: Settlement<ReachabilityStatus>, with found: ReachabilityStatus) {
+    /// Ends a check with its result, or with ``ReachabilityStatus/unknown`` if it is nil, because the check was
+    /// abandoned. The next check may then begin. Nobody stops waiting for the network because a check was abandoned.
+    private func end(_ look: Settlement<ReachabilityStatus>, with found: ReachabilityStatus?) {
         let isRunning = running.withLock { running in
             guard running?.id == look.id else { return false }
             running = nil
             return true
         }
         guard isRunning else { return }
-        if found != .unknown { statuses.publishChange(to: found) }
-        looks.publish(found)
-        look.settle(.success(found))
+        if let found, found != .unknown { statuses.publishChange(to: found) }
+        if let found { looks.publish(found) }
+        look.settle(.success(found ?? .unknown))
     }
 }

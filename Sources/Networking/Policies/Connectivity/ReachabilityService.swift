@@ -76,10 +76,13 @@ public final class ReachabilityService: Sendable {
 
     /// Whether the network can be reached. While the service runs checks, the last check determines the value.
     /// Otherwise, ``ReachabilityProbe/quickStatus()`` determines it.
-    public var isReachable: Bool {
+    public var isReachable: Bool { currentStatus.isReachable }
+
+    /// The status of the last check while the service runs checks, otherwise the quick status.
+    var currentStatus: ReachabilityStatus {
         let status = status
         let isLooking = state.withLock { $0.poller != nil }
-        return isLooking && status != .unknown ? status.isReachable : checker.probe.quickStatus().isReachable
+        return isLooking && status != .unknown ? status : checker.probe.quickStatus()
     }
 
     /// Whether the network costs more than others: a cellular network or a personal hotspot. False on Linux. A change
@@ -113,16 +116,18 @@ public final class ReachabilityService: Sendable {
     }
 
     /// Waits until the network can be reached. Checks at once, then at the interval while it waits, even without
-    /// monitoring.
+    /// monitoring. Does not wait if the probe does not know the status.
     ///
     /// - Parameter limit: The maximum time to wait. Default: no limit.
-    /// - Returns: Whether the network can be reached. False if the time limit passed.
+    /// - Returns: True unless the network is known to be unreachable, and the time limit passed.
     /// - Throws: An error if the task is cancelled, or if the call that the task belongs to must end. Do not catch this
     ///   error.
     public func waitUntilReachable(atMost limit: Duration? = nil) async throws -> Bool {
         let isReachable = Settlement<Bool>()
         // Only new checks count. The status of an earlier check does not count.
-        let token = checker.looks.observe(on: nil) { if $0.isReachable { isReachable.settle(.success(true)) } }
+        let token = checker.looks.observe(on: nil) {
+            if !$0.isUnreachable { isReachable.settle(.success(true)) }
+        }
         let running = state.withLock { $0.poller }
         change { $0.waiting += 1 }
         running?.checkNow()  // a new poller checks at once

@@ -2,7 +2,8 @@ import Foundation
 
 /// Whether the network can be reached, and through which interface.
 public enum ReachabilityStatus: Hashable, Sendable {
-    /// The status is not known: no check has ended yet, or a check was abandoned.
+    /// The status is not known: no check has ended yet, a check was abandoned, or the system does not say, as on a
+    /// watch. Nothing waits because of this status.
     case unknown
     /// The network cannot be reached.
     case notReachable
@@ -27,6 +28,9 @@ public enum ReachabilityStatus: Hashable, Sendable {
     public var isReachable: Bool {
         if case .reachable = self { true } else { false }
     }
+
+    /// Whether the network is known to be unreachable.
+    var isUnreachable: Bool { self == .notReachable || self == .captivePortal }
 }
 
 extension ReachabilityStatus: CustomStringConvertible {

@@ -67,6 +67,8 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
 
     /// Whether a head has arrived.
     var hasHead: Bool { head != nil }
+    /// Whether the response is a redirect.
+    var isRedirect: Bool { head?.status.isRedirection ?? false }
 
     /// Whether fewer bytes of the body have arrived than `Content-Length` states. False for a body with a content
     /// coding, because the length does not count decoded bytes.

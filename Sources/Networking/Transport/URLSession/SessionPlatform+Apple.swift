@@ -62,7 +62,7 @@
     }
 
     extension AuthenticationResponse {
-        static let standard: Handler = { _ in .systemDefault }
+        static let standard: Handler = { _, _, respond in respond(.systemDefault) }
     }
 
     extension URLSessionTransport {
@@ -73,8 +73,8 @@
         ///   - configuration: The session's configuration, which is copied.
         ///   - tls: The certificates to trust, and the client's own certificate.
         ///   - limits: The limits of the bytes in memory.
-        ///   - isTrusted: A closure that checks a server. It is called once for each connection, on the session's
-        ///     queue, with the server's trust object and host. If it returns false, the call ends with
+        ///   - isTrusted: A closure that checks a server. It is called once for each connection, on a queue of the
+        ///     transport, with the server's trust object and host. It may wait. If it returns false, the call ends with
         ///     ``NetworkError/Kind/tlsUntrusted``.
         public convenience init(
             configuration: URLSessionConfiguration = .withoutPolicy, tls: TLSConfiguration = TLSConfiguration(),
@@ -85,12 +85,12 @@
             let authentication = try TLSAuthentication(tls, isTrusted: isTrusted)
             self.init(
                 configuration: try configuration.prepared(for: tls), limits: limits,
-                authenticate: { authentication.response(to: $0) })
+                authenticate: authentication.handler)
         }
 
         static func authentication(for tls: TLSConfiguration) throws(NetworkError) -> AuthenticationResponse.Handler {
             let authentication = try TLSAuthentication(tls) { _, _ in true }
-            return { authentication.response(to: $0) }
+            return authentication.handler
         }
     }
 

@@ -35,7 +35,7 @@
         /// On Linux, only a 401 or 407 causes a challenge. The challenge is cancelled, because every other disposition
         /// hangs or crashes. The response is complete at that time, and Foundation reports the end of the task as a
         /// cancellation.
-        static let standard: Handler = { _ in .responseAsReceived }
+        static let standard: Handler = { _, _, respond in respond(.responseAsReceived) }
     }
 
     extension URLSessionTransport {

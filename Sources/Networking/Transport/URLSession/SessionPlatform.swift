@@ -41,8 +41,17 @@ struct SessionPlatform: Sendable {
 
 /// The response of a session to an authentication challenge.
 enum AuthenticationResponse {
-    /// Responds to the challenges of a session.
-    typealias Handler = @Sendable (URLAuthenticationChallenge) -> AuthenticationResponse
+    /// Responds to the challenges of a session. The closure runs on the session's queue, and must not block it, because
+    /// all transfers of the session wait for this queue.
+    ///
+    /// - Parameters:
+    ///   - queue: The session's queue.
+    ///   - respond: A closure to call once on the session's queue, at once or later.
+    typealias Handler =
+        @Sendable (
+            _ challenge: URLAuthenticationChallenge, _ queue: OperationQueue,
+            _ respond: @escaping @Sendable (AuthenticationResponse) -> Void
+        ) -> Void
 
     /// The default handling of the system.
     case systemDefault

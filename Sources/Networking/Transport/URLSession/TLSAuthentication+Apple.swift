@@ -9,6 +9,7 @@
         private let authorities: [SecCertificate]?
         private let client: URLCredential?
         private let isTrusted: @Sendable (SecTrust, String) -> Bool
+        private let evaluation = DispatchQueue(label: "networking.tls", qos: .userInitiated, attributes: .concurrent)
 
         /// - Throws: ``NetworkError`` if the system cannot read a setting. The error names the setting.
         init(_ tls: TLSConfiguration, isTrusted: @escaping @Sendable (SecTrust, String) -> Bool) throws(NetworkError) {
@@ -27,7 +28,23 @@
             }
         }
 
-        func response(to challenge: URLAuthenticationChallenge) -> AuthenticationResponse {
+        /// Evaluates each challenge on a queue of its own, because the system may ask other servers for certificates
+        /// and revocations.
+        var handler: AuthenticationResponse.Handler {
+            { [self] challenge, queue, respond in
+                let challenge = Passed(value: challenge)
+                evaluation.async { [self] in
+                    let response = Passed(value: response(to: challenge.value))
+                    queue.addOperation { respond(response.value) }
+                }
+            }
+        }
+
+        private struct Passed<Value>: @unchecked Sendable {  // because one thread passes the value to the next one
+            let value: Value
+        }
+
+        private func response(to challenge: URLAuthenticationChallenge) -> AuthenticationResponse {
             let space = challenge.protectionSpace
             if space.authenticationMethod == NSURLAuthenticationMethodClientCertificate {
                 return client.map { .credential($0) } ?? .systemDefault

@@ -10,6 +10,8 @@ struct URLSessionFailure {
     let hasHead: Bool
     /// Whether fewer bytes of the body arrived than `Content-Length` states.
     let isCutOff: Bool
+    /// Whether the response is a redirect.
+    var isRedirect = false
 
     var networkError: NetworkError {
         NetworkError(kind, reason: text.map { "\(kind.explanation) (\($0))" }, underlying: error)
@@ -23,15 +25,57 @@ struct URLSessionFailure {
     }
 
     private var kind: NetworkError.Kind {
-        guard let error = error as? URLError else { return .unknown }
+        guard let error = error as? URLError else { return kindOfSystemError }
         if isRestricted { return .networkRestricted }
         switch error.code {
         case .unknown: return kindOfUnknown
-        case .networkConnectionLost: return hasHead ? .connectionLostAfterHead : .connectionLostBeforeHead
+        // Apple's systems have this code for both ends of a connection. The stream's own error tells them apart.
+        case .networkConnectionLost: return hasHead && isCutOff && !wasReset ? .truncatedBody : lost
         case .badServerResponse where isEmptyReply: return .connectionLostBeforeHead
+        // Apple's systems read the target of a redirect, although the delegate refuses to follow it.
+        case .redirectToNonExistentLocation: return .redirectRefused
+        case .unsupportedURL where isRedirect: return .redirectRefused
+        case .requestBodyStreamExhausted: return .bodyUnreadable
         // The URL was checked before. These codes therefore mean that the response is not HTTP.
         case .unsupportedURL, .badURL: return .malformedResponse
         default: return NetworkError.Kind(error.code)
+        }
+    }
+
+    private var lost: NetworkError.Kind { hasHead ? .connectionLostAfterHead : .connectionLostBeforeHead }
+
+    /// Whether the server has reset the connection. Apple's systems name the error of the stream in undocumented keys;
+    /// domain 1 is POSIX.
+    private var wasReset: Bool {
+        let info = (error as NSError).userInfo
+        guard let code = info["_kCFStreamErrorCodeKey"] as? Int, info["_kCFStreamErrorDomainKey"] as? Int == 1 else {
+            return false
+        }
+        return code == Int(POSIXErrorCode.ECONNRESET.rawValue)
+    }
+
+    /// The kind of an error of the system. Since iOS 12, a session ends with a POSIX error if its connection was closed
+    /// while the app was suspended.
+    private var kindOfSystemError: NetworkError.Kind {
+        let error = error as NSError
+        switch error.domain {
+        case NSPOSIXErrorDomain: return POSIXErrorCode(rawValue: Int32(clamping: error.code)).map(kind) ?? .unknown
+        case "kCFErrorDomainCFNetwork":
+            return URLSessionFailure.proxyErrors.contains(error.code) ? .cannotConnect : .unknown
+        default: return .unknown
+        }
+    }
+
+    /// The proxy errors of CFNetwork: of an HTTP proxy, and of a proxy's response to CONNECT.
+    private static let proxyErrors = [306, 307, 308, 309, 310, 311]
+
+    private func kind(_ code: POSIXErrorCode) -> NetworkError.Kind {
+        switch code {
+        case .EPIPE, .ECONNABORTED, .ECONNRESET, .ENOTCONN, .EPROTO: lost
+        case .ETIMEDOUT: .idleTimedOut
+        case .ENETDOWN, .ENETUNREACH: .notConnected
+        case .EHOSTUNREACH, .ECONNREFUSED, .EHOSTDOWN: .cannotConnect
+        default: .unknown
         }
     }
 

@@ -96,17 +96,19 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
     ) {
         let running = running(task)
         running?.noteActivity()
-        switch authenticate(challenge) {
-        case .systemDefault:
-            completionHandler(.performDefaultHandling, nil)
-        case .credential(let credential):
-            completionHandler(.useCredential, credential)
-        case .responseAsReceived:
-            state.withLock { $0.entries[ObjectIdentifier(task)]?.wasChallenged = true }
-            completionHandler(.cancelAuthenticationChallenge, nil)
-        case .failure(let error):
-            running?.transfer.fail(error)
-            completionHandler(.cancelAuthenticationChallenge, nil)
+        authenticate(challenge, session.delegateQueue) { [self] response in
+            switch response {
+            case .systemDefault:
+                completionHandler(.performDefaultHandling, nil)
+            case .credential(let credential):
+                completionHandler(.useCredential, credential)
+            case .responseAsReceived:
+                state.withLock { $0.entries[ObjectIdentifier(task)]?.wasChallenged = true }
+                completionHandler(.cancelAuthenticationChallenge, nil)
+            case .failure(let error):
+                running?.transfer.fail(error)
+                completionHandler(.cancelAuthenticationChallenge, nil)
+            }
         }
     }
 
@@ -161,7 +163,8 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         guard !wasChallenged || !transfer.hasHead else { return nil }
         guard !isShutDown.withLock({ $0 }) else { return NetworkError(.transportShutDown) }
         return URLSessionFailure(
-            error: error, isSecure: transfer.isSecure, hasHead: transfer.hasHead, isCutOff: transfer.isCutOff
+            error: error, isSecure: transfer.isSecure, hasHead: transfer.hasHead, isCutOff: transfer.isCutOff,
+            isRedirect: transfer.isRedirect
         ).networkError
     }
 }
