@@ -109,7 +109,7 @@ extension Loopback {
         }
 
         @Test(
-            "libcurl sends a GET with a body; URLSession fails with a clear error before it sends", .row("L12"),
+            "libcurl sends a GET with a body; URLSession fails with a clear error before it sends", .row("L12", "I-52"),
             arguments: Engine.allCases)
         func bodyOnGet(engine: Engine) async throws {
             let exchange = try Exchange(engine.shared()) { request in

@@ -122,7 +122,7 @@ struct DocumentationTests {
         }
     }
 
-    @Test("Each of the 153 rows of the migration guides has a test", .row("P-23", "R-36"))
+    @Test("Each of the 153 rows of the migration guides, and each need found later, has a test", .row("P-23", "R-36"))
     func rowsHaveTests() throws {
         var tested: Set<String> = []
         for (_, text) in try Self.swiftFiles(below: "Tests/NetworkingTests", "Tests/LoopbackTests") {
@@ -133,6 +133,11 @@ struct DocumentationTests {
         for (guide, rows) in MigrationRows.all {
             #expect(rows.map(\.id).filter { !tested.contains($0) } == [], "\(guide): rows without a test")
         }
+        let later = [
+            "R-37", "R-38", "R-39", "R-40", "R-41", "R-42", "R-43", "I-52", "I-53", "I-54", "N-44", "N-45", "N-46",
+            "N-47", "N-48", "N-49", "N-50",
+        ]
+        #expect(later.filter { !tested.contains($0) } == [], "needs of later readings without a test")
     }
 
     @Test("The article on URLSession on Linux has a row for each L number that a test or a source file names")
@@ -161,6 +166,25 @@ struct DocumentationTests {
                 }
             }
         }
+    }
+
+    @Test("Each example of the four libraries' documentation needs at most as many lines as there")
+    func seedExamples() throws {
+        let files = try Self.files("Tests/NetworkingTests/Documentation/SeedExamples", ending: ".swift")
+        #expect(files.count == 4)
+        var count = 0
+        for file in files {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            for example in text.matches(of: /(?s)\/\/ example\.(\w+) (\d+)\n(.*?)\/\/ example\.end/) {
+                let lines = Self.lines(example.output.3).filter { !$0.hasPrefix("//") }
+                let most = try #require(Int(example.output.2))
+                count += 1
+                #expect(
+                    !lines.isEmpty && lines.count <= most,
+                    "\(file.lastPathComponent), \(example.output.1): \(lines.count) lines, \(most) there")
+            }
+        }
+        #expect(count == 35)
     }
 
     @Test("There are at least 40 recipes")

@@ -151,7 +151,7 @@ struct ValueTests {
         #expect(try text(#require(RequestParameters.query(["b": 1, "a": 2]).query(.get))) == "a=2&b=1")
     }
 
-    @Test("A preset Content-Type never labels a form", .row("R-40"))
+    @Test("A preset Content-Type never labels a form", .row("R-40", "N-48"))
     func forms() throws {
         let url = try #require(URL(string: "https://a.example"))
         func sent(_ preset: String, _ body: HTTPBody) -> String? {
