@@ -37,6 +37,8 @@ enum Fetch {
         } catch {
             if let request = (error as? NetworkError)?.request { print(request.curlCommand()) }
             print("error: \(error.localizedDescription)")
+            // The text for developers names the kind, the place and the cause.
+            print("\(error)")
             return false
         }
     }

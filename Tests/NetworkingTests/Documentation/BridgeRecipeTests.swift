@@ -43,7 +43,8 @@ func graphQL<Value: Decodable & Sendable>(
 // snippet.end
 
 // snippet.swiftLog
-/// `log` calls swift-log: `logger.log(level: level, "\(message)")`.
+/// `log` calls swift-log:
+/// `logger.log(level: Logger.Level(rawValue: level) ?? .info, "\(message)")`.
 func makeLog(
     _ log: @escaping @Sendable (_ level: String, _ message: String) -> Void
 ) -> LogObserver {
@@ -52,13 +53,20 @@ func makeLog(
 // snippet.end
 
 // snippet.metrics
-/// `record` calls swift-metrics, such as `Timer.recordSeconds(_:)`.
+/// `record` calls swift-metrics: `Timer(label: "http.client.duration",
+/// dimensions: [("route", route), ("status", status)]).recordSeconds(seconds)`.
 func measure(
     _ service: NetworkService,
-    record: @escaping @Sendable (_ status: Int, _ seconds: Double) -> Void
+    record:
+        @escaping @Sendable (
+            _ route: String, _ status: String, _ seconds: Double
+        ) -> Void
 ) -> ObservationToken {
-    service.observers.onFinish { _, report in
-        record(report.status?.code ?? 0, report.duration / .seconds(1))
+    service.observers.onFinish { call, report in
+        // The template of the path, such as `/users/{}`, without its values.
+        let route = "\(call.endpoint.method) \(call.endpoint.urlTemplate)"
+        let status = report.status.map { "\($0.code)" } ?? "none"
+        record(route, status, report.duration / .seconds(1))
     }
 }
 // snippet.end
@@ -119,15 +127,15 @@ struct BridgeRecipeTests {
             $0.transport = stub
             $0.observers = [makeLog { level, message in lines.change { $0.append("\(level) \(message)") } }]
         }
-        let statuses = Box<[Int]>([])
-        let token = measure(service) { status, seconds in
-            statuses.change { $0.append(status) }
+        let statuses = Box<[String]>([])
+        let token = measure(service) { route, status, seconds in
+            statuses.change { $0.append("\(route) \(status)") }
             #expect(seconds >= 0)
         }
         _ = try await service.request(.get("stock"), as: .string)
         token.cancel()
         #expect(lines.value.first?.hasPrefix("info ") == true)
-        #expect(statuses.value == [200])
+        #expect(statuses.value == ["GET /stock 200"])
 
         let audited = makeAudited(Fixture.environment) { line in lines.change { $0.append(line) } }
         let other = audited.client.with { $0.transport = stub }

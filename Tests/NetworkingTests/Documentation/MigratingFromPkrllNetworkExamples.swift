@@ -100,9 +100,6 @@ private enum PkrllNetworkGuide {
             $0.transport = StopwatchTransport(base: PlatformTransport.shared) {
                 print($0)
             }
-            $0.concurrencyLimit = nil
-            $0.backoffGate = nil
-            $0.admissionPolicies = [ConcurrencyLimit(64), BackoffGate()]
             $0.requestAdaptingService = RequestAdaptingService([
                 HeadersAdapter(["X-Time": "1"])
             ])

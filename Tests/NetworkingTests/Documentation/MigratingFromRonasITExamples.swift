@@ -141,27 +141,31 @@ private enum RonasITGuide {
     }
     // snippet.end
 
-    static func session(_ api: URL, _ auth: NetworkService, _ stored: AccessToken?) {
+    static func session(
+        _ api: URL, _ auth: NetworkService, _ stored: AccessToken?,
+        _ showLogIn: @escaping @MainActor @Sendable () -> Void
+    ) {
         // snippet.session
         let session = AccessTokenSupervisor(token: stored) { old in
             AccessToken(
                 try await auth.request(
                     .post("token").body(.json(["token": old?.value]))))
         }
-        let accounts = NetworkService(environment: NetworkEnvironment(baseURL: api)) {
-            $0.concurrencyLimit = nil
-            $0.backoffGate = nil
-            $0.admissionPolicies = [ConcurrencyLimit(64), session.gate]
-            $0.requestAdaptingService = RequestAdaptingService([
+        let accounts = NetworkService(
+            environment: NetworkEnvironment(baseURL: api),
+            requestAdaptingService: RequestAdaptingService([
                 TenantAdapter(tenant: "a"),
-                session.adapter,
-            ])
-            $0.errorHandlingService = ErrorHandlingService([
-                session.handler, GeneralErrorHandler(),
-            ])
+                TokenRequestAdapter(accessTokenSupervisor: session),
+            ]),
+            errorHandlingService: ErrorHandlingService([
+                UnauthorizedErrorHandler(accessTokenSupervisor: session),
+                GeneralErrorHandler(),
+            ]))
+        let ended = session.events.observe { event in
+            if case .sessionOver = event { showLogIn() }
         }
         // snippet.end
-        _ = accounts
+        _ = (accounts, ended)
     }
 
     // snippet.handling

@@ -11,6 +11,30 @@ struct ServiceExampleTests {
         #expect(try await exampleOfAStub(api).name == "Ada")
     }
 
+    @Test("The example of a counted refresh passes")
+    func refresher() async throws {
+        let api = Fixture.environment
+        // snippet.refresher
+        let stub = StubTransport { request in
+            request.headers[.authorization] == "Bearer fresh"
+                ? .text("Ada") : .status(.unauthorized)
+        }
+        let refresher = StubRefresher { count, old in
+            if count > 1 { throw AccessToken.Rejected() }  // the session is over
+            return AccessToken("fresh")
+        }
+        let session = AccessTokenSupervisor(
+            token: AccessToken("stale"), refresh: refresher.refresh)
+        let service = NetworkService(environment: api, authorizedBy: session) {
+            $0.transport = stub
+        }
+
+        _ = try await service.request(.get("users/7").authorized(), as: .string)
+
+        #expect(refresher.count == 1)
+        // snippet.end
+    }
+
     @Test("The session of the examples refreshes its token and stores the new refresh token")
     func session() async throws {
         let stub = StubTransport()
