@@ -41,9 +41,9 @@ extension NetworkRequesting {
     /// 8288](https://www.rfc-editor.org/rfc/rfc8288)).
     ///
     /// Each page is the same call to another URL: with its authorization, settings, header fields and errors, and with
-    /// the query of the link. If a link leads to another origin, the call loses what does not belong there, as with a
-    /// redirect. A page that links to itself ends the sequence with ``NetworkError/Kind/invalidResponse``. So does a
-    /// page of another origin that links out of it, because it must not choose what is sent to the first origin.
+    /// the query of the link. The sequence ends with ``NetworkError/Kind/invalidResponse`` if a page links to itself or
+    /// to another origin, or comes from another origin, because a response must not choose the server that receives the
+    /// call. For such a list, use ``pages(_:as:with:next:)``.
     ///
     /// - Parameters:
     ///   - first: The call of the first page.
@@ -96,18 +96,16 @@ extension NetworkRequesting {
 extension Response.Pages.Page {
     /// Returns the page at the address of the settings, and the pages to which it links.
     fileprivate static func linked(
-        _ settings: RequestSettings, from home: HTTPOrigin? = nil,
-        _ request: @escaping @Sendable (RequestSettings) async throws -> Response<Value>
+        _ settings: RequestSettings, _ request: @escaping @Sendable (RequestSettings) async throws -> Response<Value>
     ) -> Self {
         Self {
             let page = try await request(settings)
             guard let next = page.http.link("next") else { return (page.value, nil) }
-            let origin = page.http.request.origin
-            let home = home ?? page.http.redirects.first?.request.origin ?? origin
+            let home = page.http.redirects.first?.request.origin ?? page.http.request.origin
+            let others = [page.http.request.origin, HTTPOrigin(next)].filter { $0 != home }
             let fault =
                 next == page.http.request.url
-                ? "found the page itself"
-                : origin == home || HTTPOrigin(next) == origin ? nil : "found one out of another origin"
+                ? "found the page itself" : others.isEmpty ? nil : "found one that leads out of its origin"
             if let fault {
                 throw NetworkError(
                     .invalidResponse, reason: "Link: expected the next page, \(fault)",
@@ -115,7 +113,7 @@ extension Response.Pages.Page {
             }
             var settings = settings
             settings.address = next
-            return (page.value, .linked(settings, from: home, request))
+            return (page.value, .linked(settings, request))
         }
     }
 

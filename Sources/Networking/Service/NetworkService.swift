@@ -58,23 +58,28 @@ open class NetworkService: NetworkRequesting, @unchecked Sendable {  // because 
     ///   - requestAdaptingService: The adapters, which change each request before it is sent.
     ///   - errorHandlingService: The handlers, which decide what happens after a failure. Default: none;
     ///     ``GeneralErrorHandler`` maps the error in any case.
+    ///   - configure: Changes the other properties of the configuration, such as the transport.
     public init(
         environment: NetworkEnvironment = NetworkEnvironment(), requestAdaptingService: RequestAdaptingService,
-        errorHandlingService: ErrorHandlingService = ErrorHandlingService()
+        errorHandlingService: ErrorHandlingService = ErrorHandlingService(),
+        configure: (inout NetworkConfiguration) -> Void = { _ in }
     ) {
-        var configuration = NetworkConfiguration(environment: environment)
-        configuration.requestAdaptingService = requestAdaptingService
-        configuration.errorHandlingService = errorHandlingService
-        client = NetworkClient(configuration: configuration)
+        client = NetworkClient(environment: environment) {
+            $0.requestAdaptingService = requestAdaptingService
+            $0.errorHandlingService = errorHandlingService
+            configure(&$0)
+        }
     }
 
     /// Creates a service with a chain of error handlers, and without adapters. The other parts have their defaults.
     public init(
-        environment: NetworkEnvironment = NetworkEnvironment(), errorHandlingService: ErrorHandlingService
+        environment: NetworkEnvironment = NetworkEnvironment(), errorHandlingService: ErrorHandlingService,
+        configure: (inout NetworkConfiguration) -> Void = { _ in }
     ) {
-        var configuration = NetworkConfiguration(environment: environment)
-        configuration.errorHandlingService = errorHandlingService
-        client = NetworkClient(configuration: configuration)
+        client = NetworkClient(environment: environment) {
+            $0.errorHandlingService = errorHandlingService
+            configure(&$0)
+        }
     }
 
     /// Creates a service that uses a client. Other services may use the same client.

@@ -65,6 +65,33 @@ extension Loopback {
             #expect(shown.value == ["one", "two"])
         }
 
+        @Test("A server breaks off, answers a range, and reads a body")
+        func failing() async throws {
+            let server = try LoopbackServer()
+            // snippet.failingServer
+            server.route(.get, "/film") { request in
+                let film = Data("a long film".utf8)
+                let response = LoopbackResponse.content(film, tag: "\"v1\"", for: request)
+                // The first response breaks off. The next request asks for the rest.
+                return request.headers[.range] == nil
+                    ? response.failing(.resetMidBody(after: 2)) : response
+            }
+            server.route(.put, "/echo") { request in
+                // `request.body` is a stream: `for try await chunk in request.body`.
+                .text(String(decoding: try await request.data(), as: UTF8.self))
+            }
+            // snippet.end
+            let service = NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
+                $0.retry = RetryPolicy(retries: 1, backoff: .constant(.zero), on: .any)
+            }
+            let scratch = try Scratch()
+            let target = scratch.url.appendingPathComponent("film")
+            let converter = ResponseConverter.file(at: target, resuming: .sameAddress)
+            _ = try await service.request(.get("film"), as: converter)
+            #expect(try String(contentsOf: target, encoding: .utf8) == "a long film")
+            #expect(try await service.request(.put("echo").body(.string("said")), as: .string) == "said")
+        }
+
         @Test("Wait for connectivity")
         func connectivity() async throws {
             stub.on(.get, "/x", .failure(.notConnected), .text("there"))

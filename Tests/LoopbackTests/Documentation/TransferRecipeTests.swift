@@ -98,23 +98,16 @@ struct Page: Decodable, Sendable {
     let next: Int?
 }
 
-struct Pages: AsyncSequence {
-    let service: NetworkService
-
-    struct Iterator: AsyncIteratorProtocol {
-        let service: NetworkService
-        var number: Int? = 1
-
-        mutating func next() async throws -> [String]? {
-            guard let number else { return nil }
-            let page: Page = try await service.request(
-                .get("items").query("page", number))
-            self.number = page.next
-            return page.items
-        }
+func allItems(_ service: NetworkService) async throws -> [String] {
+    var all: [String] = []
+    let first = AdHocEndpoint.get("items").query("page", 1)
+    // `page` has the value and the response; `call` is the call of this page.
+    let pages = service.pages(first, as: .json(Page.self)) { page, call in
+        page.value.next.map { call.query("page", $0) }  // nil ends the pages
     }
-
-    func makeAsyncIterator() -> Iterator { Iterator(service: service) }
+    // Each page is requested when the loop needs it.
+    for try await page in pages { all += page.items }
+    return all
 }
 // snippet.end
 
@@ -191,11 +184,7 @@ extension Loopback {
                 .get, "/items", .json(text: #"{"items":["a","b"],"next":2}"#),
                 .json(text: #"{"items":["c"],"next":null}"#))
             let service = NetworkService(environment: api) { $0.transport = stub }
-            // snippet.usePages
-            var all: [String] = []
-            // Each page is requested when the loop needs it.
-            for try await items in Pages(service: service) { all += items }
-            // snippet.end
+            let all = try await allItems(service)
             #expect(all == ["a", "b", "c"])
             #expect(stub.requests.map(\.url.query) == ["page=1", "page=2"])
         }

@@ -21,7 +21,7 @@ struct BodyCodingTests {
             return try JSONDecoder().decode(type, from: Data("{\"\(parts[0])\": \(parts[1])}".utf8))
         }
 
-        func encode(_ value: some Encodable) throws -> Data {
+        func encode<Value: Encodable>(_ value: Value) throws -> Data {
             let text = String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
             guard text.hasPrefix("{") else { throw Malformed() }
             return Data(text.filter { !"{}\"".contains($0) }.replacing(":", with: " ").utf8)
@@ -30,6 +30,7 @@ struct BodyCodingTests {
 
     /// An own decoder of JSON.
     private struct OwnJSON: BodyDecoder {
+        let mediaType = MediaType.json
         let count = Box(0)
 
         func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value {

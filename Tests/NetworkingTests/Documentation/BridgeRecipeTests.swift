@@ -20,8 +20,7 @@ struct GraphQLBody: Encodable, Sendable {
     let variables: [String: String]
 }
 
-struct GraphQLAnswer<Value: Decodable & Sendable>: Decodable, Sendable {
-    let data: Value?
+struct GraphQLFailure: Decodable, Sendable {
     let errors: [GraphQLError]?
 }
 
@@ -30,11 +29,11 @@ func graphQL<Value: Decodable & Sendable>(
 ) async throws -> Value {
     let body = GraphQLBody(query: query, variables: variables)
     let converter = ResponseConverter<Value> { response in
-        let answer = try response.read(as: .json(GraphQLAnswer<Value>.self))
-        guard let data = answer.data else {
-            throw answer.errors?.first ?? GraphQLError(message: "no data")
-        }
-        return data
+        // The errors first: with errors, `data` may be null or incomplete.
+        let failure = try response.read(as: .json(GraphQLFailure.self))
+        if let error = failure.errors?.first { throw error }
+        return try response.read(
+            as: .keyPath("data", .json(Value.self)))
     }
     // The error that the converter throws is the error of the call.
     return try await service.request(
@@ -110,12 +109,15 @@ struct BridgeRecipeTests {
         let stub = StubTransport()
         stub.on(
             .post, "/v1/graphql", .json(text: #"{"data":{"name":"Ada"}}"#),
-            .json(text: #"{"data":null,"errors":[{"message":"no such user"}]}"#))
+            .json(text: #"{"data":null,"errors":[{"message":"no such user"}]}"#),
+            .json(text: #"{"data":{"name":null},"errors":[{"message":"no such user"}]}"#))
         let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
         let user: [String: String] = try await graphQL("query { user }", ["id": "7"], on: service)
         #expect(user == ["name": "Ada"])
-        await #expect(throws: GraphQLError(message: "no such user")) {
-            let _: [String: String] = try await graphQL("query { user }", [:], on: service)
+        for _ in 0..<2 {
+            await #expect(throws: GraphQLError(message: "no such user")) {
+                let _: [String: String] = try await graphQL("query { user }", [:], on: service)
+            }
         }
     }
 

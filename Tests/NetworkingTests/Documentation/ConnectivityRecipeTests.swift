@@ -65,8 +65,25 @@ func followNews(
 }
 // snippet.end
 
+// snippet.probe
+struct TunnelProbe: ReachabilityProbe {
+    let isUp: @Sendable () async -> Bool
+
+    func status() async -> ReachabilityStatus {
+        await isUp() ? .reachable(.wired) : .notReachable
+    }
+}
+// snippet.end
+
 @Suite("Recipes for changing connectivity and long responses", .endsInTime)
 struct ConnectivityRecipeTests {
+    @Test("An own probe has one method")
+    func probe() async {
+        let (up, down) = (TunnelProbe { true }, TunnelProbe { false })
+        #expect(await up.status() == .reachable(.wired))
+        #expect(await down.status() == .notReachable)
+    }
+
     @Test("A stored response is used offline, a log is read line by line, and the network is observed")
     func offline() async throws {
         let stub = StubTransport()

@@ -6,6 +6,22 @@ import Networking
 import NetworkingTesting
 import Testing
 
+// snippet.propertyLists
+struct PropertyListFormat: BodyDecoder, BodyEncoder {
+    let mediaType = MediaType("application", "x-plist")
+
+    func decode<Value: Decodable>(
+        _ type: Value.Type, from data: Data
+    ) throws -> Value {
+        try PropertyListDecoder().decode(type, from: data)
+    }
+
+    func encode<Value: Encodable>(_ value: Value) throws -> Data {
+        try PropertyListEncoder().encode(value)
+    }
+}
+// snippet.end
+
 // snippet.authorizeAll
 enum AccountEndpoint: Endpoint {
     case logIn(name: String, password: String)
@@ -99,6 +115,21 @@ extension CatalogCall: Endpoint {
 
 @Suite("Recipes for endpoints", .endsInTime)
 struct EndpointRecipeTests {
+    @Test("A service sends and reads property lists")
+    func propertyLists() async throws {
+        let stub = StubTransport { request in
+            StubResponse(headers: [.contentType: "application/x-plist"], body: request.body.data ?? Data())
+        }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            ($0.settings.decoder, $0.settings.encoder) = (PropertyListFormat(), PropertyListFormat())
+        }
+        let sent: [String: Int] = try await service.request(.post("x").body(.encoded(["a": 1])))
+        #expect(sent == ["a": 1])
+        #expect(stub.requests[0].allHeaders[.contentType] == "application/x-plist")
+        #expect(stub.requests[0].headers[.accept] == "application/x-plist")
+    }
+
     private let stub = StubTransport()
     private var api: NetworkEnvironment { Fixture.environment }
 

@@ -37,7 +37,7 @@ struct BillingLifecycle {  // : Service
         try await untilShutdown()
         // Retries and refreshes of these calls go on. What is left after 20 s
         // ends with `transportShutDown`.
-        await client.shutDown(draining: .seconds(20))
+        await client.shutDown(draining: .seconds(20))  // by the client's clock
     }
 }
 // snippet.end

@@ -22,6 +22,19 @@ struct RequestAdaptingTests {
         #expect(try await headers(adapters).map(\.value) == ["GET"])
     }
 
+    @Test("A sensitive field of `HeadersAdapter` goes to the environment's server only, the others go everywhere")
+    func sensitive() async throws {
+        let stub = StubTransport { _ in .text("") }
+        let adapter = HeadersAdapter([HTTPHeader("X-Key", "secret", isSensitive: true), HTTPHeader("X-A", "1")])
+        let service = NetworkService(
+            environment: Fixture.environment, requestAdaptingService: RequestAdaptingService([adapter])
+        ) { $0.transport = stub }
+        try await service.request(.get("x"))
+        try await service.request(.url("https://other.example/x"))
+        #expect(stub.requests.map { $0.headers["X-Key"] } == ["secret", nil])
+        #expect(stub.requests.map { $0.headers["X-A"] } == ["1", "1"])
+    }
+
     @Test(
         "Adapters replace headers of the endpoint; adapters with defaults only add headers that are absent",
         .row("R-16"))

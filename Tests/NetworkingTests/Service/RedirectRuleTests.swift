@@ -107,7 +107,7 @@ extension RedirectRuleTests {
 
     @Test("A redirect to another origin is refused if the request must not be sent without its condition")
     func conditions() throws {
-        for name in [.ifMatch, .ifNoneMatch, .ifUnmodifiedSince] as [HTTPHeader.Name] {
+        for name in [.ifMatch, .ifNoneMatch, .ifUnmodifiedSince, "If"] as [HTTPHeader.Name] {
             let error = #expect(throws: NetworkError.self) {
                 try next(.put, "https://a.example/x", headers: [name: "*"], to: "https://b.example/y")
             }
@@ -115,5 +115,43 @@ extension RedirectRuleTests {
             #expect(error?.reason?.hasSuffix("\(name) is not for another origin") == true)
             #expect(try next(.put, "https://a.example/x", headers: [name: "*"], to: "/y")?.headers[name] == "*")
         }
+    }
+
+    @Test("`Depth` and `Overwrite` go to another origin, because the request would mean something else without them")
+    func webDAV() throws {
+        let headers: HTTPHeaders = ["Depth": "0", "Overwrite": "F"]
+        #expect(
+            try next("PROPFIND", "https://a.example/x", headers: headers, to: "https://b.example/y")?.headers == headers
+        )
+    }
+
+    @Test("A closure that keeps a POST sends its whole body again, and is refused if the body cannot be read again")
+    func keptPost() async throws {
+        let stub = StubTransport()
+        stub.on(.post, "/v1/a", .status(.movedPermanently, headers: [.location: "/v1/b"]))
+        stub.on(.post, "/v1/b", .text("done"))
+        let policy = RedirectPolicy.deciding { next, response in
+            var next = next
+            (next.method, next.body) = (response.request.method, response.request.body)
+            return next
+        }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.redirects = policy
+        }
+        #expect(try await service.request(.post("a").body(.json(["n": 1])), as: .string) == "done")
+        #expect(stub.requests.last?.body.data == Data(#"{"n":1}"#.utf8))
+        #expect(stub.requests.last?.allHeaders.contentType == .json)
+        let once = HTTPBody.stream(
+            AsyncStream {
+                $0.yield(Data([1])); $0.finish()
+            })
+        let error = await Fixture.failure { _ = try await service.request(.post("a").body(once), as: .string) }
+        #expect((error as? NetworkError)?.kind == .redirectRefused)
+        #expect((error as? NetworkError)?.reason?.hasSuffix("the body cannot be sent a second time") == true)
+        #expect(stub.requests.count == 3)
+        let condition = AdHocEndpoint.post("a").header(.ifMatch, "\"1\"").body(.json(["n": 1]))
+        let lost = await Fixture.failure { _ = try await service.request(condition, as: .string) }
+        #expect((lost as? NetworkError)?.kind == .redirectRefused && stub.requests.count == 4)
     }
 }

@@ -30,9 +30,10 @@ struct ResolvedEndpoint: HTTPRequest.Part {
 extension HTTPRequest {
     private var endpoint: ResolvedEndpoint? { parts[ResolvedEndpoint.self] }
 
-    /// Whether the request goes to an origin that is not the origin of its service's environment. Tokens, and the query
-    /// and the fields of the environment, must not be sent there.
-    var isForeign: Bool { endpoint.map { $0.home != origin } ?? false }
+    /// Whether the request goes to an origin that is not the origin of its service's environment, because its endpoint
+    /// has a base URL of its own. Tokens, and the query and the fields of the environment, are not sent there. An
+    /// adapter that adds a secret should not add it, either.
+    public var isForeign: Bool { endpoint.map { $0.home != origin } ?? false }
 
     /// The origin of the service's environment; the request's own origin if there is none.
     var home: HTTPOrigin? { endpoint?.home ?? origin }

@@ -35,8 +35,8 @@ extension JSONValue.Path: ExpressibleByStringLiteral, ExpressibleByArrayLiteral,
 }
 
 extension JSONValue {
-    /// The value at a path; nil if there is none.
-    public subscript(path: JSONValue.Path) -> JSONValue? {
+    /// The value at a path, such as `json[at: "data.users.0.name"]`; nil if there is none.
+    public subscript(at path: JSONValue.Path) -> JSONValue? {
         path.parts.reduce(self) { value, part in value?[part] ?? Int(part).flatMap { value?[$0] } }
     }
 }
@@ -60,7 +60,9 @@ extension BodyDecoder {
     /// Returns the JSON text of the value at a path.
     private func content(of data: Data, at path: JSONValue.Path) throws -> Data {
         guard readsJSON else { throw UndecodableBody("a path is for JSON, but the decoder reads \(mediaType)") }
-        guard let value = try JSONValue(jsonOfCall: data)[path] else { throw UndecodableBody("\"\(path)\" is missing") }
+        guard let value = try JSONValue(jsonOfCall: data)[at: path] else {
+            throw UndecodableBody("\"\(path)\" is missing")
+        }
         return try JSONEncoder().encode(value)
     }
 }

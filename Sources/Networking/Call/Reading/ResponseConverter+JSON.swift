@@ -27,7 +27,7 @@ extension ResponseConverter {
         if let located = converter.converter(at: path) { return located }
         return .transformingJSON(
             { json in
-                guard let value = json[path] else { throw UndecodableBody("\"\(path)\" is missing") }
+                guard let value = json[at: path] else { throw UndecodableBody("\"\(path)\" is missing") }
                 return value
             }, converter)
     }

@@ -11,7 +11,7 @@ public import Foundation
 ///         try PropertyListDecoder().decode(type, from: data)
 ///     }
 ///
-///     func encode(_ value: some Encodable) throws -> Data { try PropertyListEncoder().encode(value) }
+///     func encode<Value: Encodable>(_ value: Value) throws -> Data { try PropertyListEncoder().encode(value) }
 /// }
 ///
 /// let settings = RequestSettings {
@@ -24,7 +24,7 @@ public import Foundation
 /// such as ``ResponseConverter/json(_:decoder:)``, uses the decoder of the call only if it reads JSON.
 public protocol BodyDecoder: Sendable {
     /// The media type that the decoder reads. It is the `Accept` field of the requests whose responses the decoder
-    /// reads, unless they have this field. Default: `application/json`.
+    /// reads, unless they have this field.
     var mediaType: MediaType { get }
 
     /// Decodes a value from a whole body. It may be called on several threads at once.
@@ -37,7 +37,7 @@ public protocol BodyDecoder: Sendable {
 /// An encoder of request bodies: see ``HTTPBody/encoded(_:encoder:)``. `JSONEncoder` is one. See ``BodyDecoder`` for an
 /// example.
 public protocol BodyEncoder: Sendable {
-    /// The media type that the encoder writes: the `Content-Type` of the body. Default: `application/json`.
+    /// The media type that the encoder writes: the `Content-Type` of the body.
     var mediaType: MediaType { get }
 
     /// Encodes a value as a whole body. It may be called on several threads at once.
@@ -47,18 +47,15 @@ public protocol BodyEncoder: Sendable {
     func encode<Value: Encodable>(_ value: Value) throws -> Data
 }
 
-extension BodyDecoder {
+extension JSONDecoder: BodyDecoder {
     /// JSON, `application/json`.
     public var mediaType: MediaType { .json }
 }
 
-extension BodyEncoder {
+extension JSONEncoder: BodyEncoder {
     /// JSON, `application/json`.
     public var mediaType: MediaType { .json }
 }
-
-extension JSONDecoder: BodyDecoder {}
-extension JSONEncoder: BodyEncoder {}
 
 extension BodyDecoder where Self == JSONDecoder {
     /// Returns a decoder for JSON with other strategies than Foundation's:

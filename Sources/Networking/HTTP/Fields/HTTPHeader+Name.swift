@@ -82,8 +82,11 @@ extension HTTPHeader.Name {
     /// `Range` and `If-Range` are not among them, because a download goes on where its redirect leads.
     static let ofOneOrigin: [HTTPHeader.Name] = [.host, .traceparent, .tracestate, .origin, "TE"] + conditions
 
-    /// The names of the conditions of a request, RFC 9110 section 13.1, without `If-Range`.
-    static let conditions: [HTTPHeader.Name] = [.ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince]
+    /// The names of the conditions of a request: RFC 9110 section 13.1 without `If-Range`, RFC 4918 section 10.4, RFC
+    /// 6638 section 8.3.
+    static let conditions: [HTTPHeader.Name] = [
+        .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, "If", "If-Schedule-Tag-Match",
+    ]
 
     /// Whether the value may identify the user, so that a stored response applies only to requests with the same value.
     /// This is true if the name is not harmless, and if its value normally stays the same from request to request.
@@ -92,7 +95,7 @@ extension HTTPHeader.Name {
     private static let changing: Set<HTTPHeader.Name> = [.idempotencyKey, "tracestate", "Last-Event-ID"]
 
     private static let meaningful: Set<HTTPHeader.Name> = [
-        .idempotencyKey, "X-HTTP-Method-Override", "Last-Event-ID", "Prefer",
+        .idempotencyKey, "X-HTTP-Method-Override", "Last-Event-ID", "Prefer", "Depth", "Overwrite",
     ]
 }
 

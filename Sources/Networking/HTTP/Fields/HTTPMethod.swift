@@ -41,10 +41,11 @@ public struct HTTPMethod: Hashable, Sendable, ExpressibleByStringLiteral, Custom
     /// Sends a safe query with content (the QUERY method).
     public static let query = HTTPMethod("QUERY")
 
-    /// Whether the method is read-only by definition (RFC 9110 section 9.2.1).
+    /// Whether the method is read-only by definition (RFC 9110 section 9.2.1), according to the [IANA
+    /// registry](https://www.iana.org/assignments/http-methods). False for a method that is not in the registry.
     public var isSafe: Bool {
         switch self {
-        case .get, .head, .options, .trace, .query: true
+        case .get, .head, .options, .trace, .query, "PROPFIND", "REPORT", "SEARCH": true
         default: false
         }
     }
@@ -54,8 +55,16 @@ public struct HTTPMethod: Hashable, Sendable, ExpressibleByStringLiteral, Custom
         self == .post || self == .put || self == .patch
     }
 
-    /// Whether, by definition, several identical requests have the same effect as one request (RFC 9110 section 9.2.2).
+    /// Whether, by definition, several identical requests have the same effect as one request (RFC 9110 section 9.2.2),
+    /// according to the IANA registry. False for a method that is not in the registry.
     public var isIdempotent: Bool {
-        isSafe || self == .put || self == .delete
+        isSafe || self == .put || self == .delete || HTTPMethod.idempotent.contains(self)
     }
+
+    /// The other idempotent methods of the registry, most of which are of WebDAV.
+    private static let idempotent: Set<HTTPMethod> = [
+        "ACL", "BASELINE-CONTROL", "BIND", "CHECKIN", "CHECKOUT", "COPY", "LABEL", "LINK", "MERGE", "MKACTIVITY",
+        "MKCALENDAR", "MKCOL", "MKREDIRECTREF", "MKWORKSPACE", "MOVE", "ORDERPATCH", "PROPPATCH", "REBIND", "UNBIND",
+        "UNCHECKOUT", "UNLINK", "UNLOCK", "UPDATE", "UPDATEREDIRECTREF", "VERSION-CONTROL",
+    ]
 }

@@ -114,7 +114,8 @@ public protocol SynchronousRequestAdapter: RequestAdapter {
 /// An adapter of the library that only changes header fields. Its request needs no comparison with the request before.
 protocol FieldAdapter: SynchronousRequestAdapter {}
 
-/// An adapter that sets header fields on every request.
+/// An adapter that sets header fields on every request. Sensitive fields are set only on requests to the origin of the
+/// environment.
 ///
 /// ```swift
 /// $0.requestAdaptingService = RequestAdaptingService([HeadersAdapter(["X-Client": "ios"])])
@@ -135,6 +136,9 @@ public struct HeadersAdapter: SynchronousRequestAdapter, FieldAdapter {
 
     /// Merges the fields into the header fields of the request.
     public func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) {
-        request.headers.merge(headers, rule)
+        guard request.isForeign, headers.contains(where: \.isSensitive) else {
+            return request.headers.merge(headers, rule)
+        }
+        request.headers.merge(HTTPHeaders(headers.filter { !$0.isSensitive }), rule)
     }
 }

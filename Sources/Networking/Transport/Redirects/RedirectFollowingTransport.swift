@@ -120,22 +120,31 @@ enum Redirect {
             next.method = .get
             next.body = .empty
             next.headers.removeAll { contentFields.contains($0.name) }
-        } else if !request.body.isReplayable {
+        }
+        next = next.leavingOrigin(of: request)
+        try check(next, after: response)
+        return next
+    }
+
+    /// Throws an error if a request cannot follow a redirect: its body was sent and cannot be read again, or it has
+    /// lost the condition of a write.
+    static func check(_ next: HTTPRequest, after response: HTTPResponse) throws {
+        guard next.body.isReplayable else {
             throw refusal("the body cannot be sent a second time", response)
         }
         // Without its condition, the request could overwrite what somebody else has written.
-        if !next.method.isSafe, next.origin != request.origin,
-            let condition = next.headers.first(where: { HTTPHeader.Name.conditions.contains($0.name) })
-        {
-            throw refusal("\(condition.name) is not for another origin", response)
+        let conditions = response.request.headers.filter { HTTPHeader.Name.conditions.contains($0.name) }
+        let isElsewhere = next.origin != response.request.origin
+        if !next.method.isSafe, let lost = conditions.first(where: { isElsewhere || !next.headers.contains($0.name) }) {
+            throw refusal("\(lost.name) is not for another \(isElsewhere ? "origin" : "request")", response)
         }
-        return next.leavingOrigin(of: request)
     }
 
-    private static let contentFields: Set<HTTPHeader.Name> = [
-        .contentType, .contentEncoding, .contentLanguage, .contentLocation, "Content-MD5", "Digest", "Content-Digest",
-        .range, .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, .ifRange,
-    ]
+    private static let contentFields = Set<HTTPHeader.Name>(
+        [
+            .contentType, .contentEncoding, .contentLanguage, .contentLocation, "Content-MD5", "Digest",
+            "Content-Digest", .range, .ifRange,
+        ] + HTTPHeader.Name.conditions)
 
     private static func becomesGet(_ method: HTTPMethod, _ status: HTTPStatus) -> Bool {
         switch status {
@@ -149,7 +158,7 @@ enum Redirect {
     private static let longestTarget = 64 << 10
 
     private static func target(_ location: String, of response: HTTPResponse) throws -> URL {
-        // A server that redirects to relative paths could let the URL, which each attempt keeps, grow with each redirect.
+        // A server that redirects to relative paths could let the URL, which each attempt keeps, grow each time.
         guard location.utf8.count <= longestTarget else {
             throw refusal("its Location has more than \(longestTarget) bytes", response)
         }

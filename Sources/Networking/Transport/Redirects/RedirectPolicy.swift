@@ -46,8 +46,10 @@ public struct RedirectPolicy: Sendable {
     ///   - decide: Receives the request that follows the redirect, and the 3xx response. It returns the request, which
     ///     it may change, or nil: then the 3xx response is the response of the call. If it changes the origin, the
     ///     request loses what does not belong to another origin, as with a redirect to it. The closure is not asked
-    ///     about a redirect that the library refuses, and cannot lead from https to http. It is called on any thread,
-    ///     perhaps twice for a redirect whose body is cut off, and must not wait.
+    ///     about a redirect that the library refuses, and cannot lead from https to http. It may keep a POST, with
+    ///     `next.method = .post` and `next.body = response.request.body`, if the body can be read again and no
+    ///     condition of the write is lost. It is called on any thread, perhaps twice for a redirect whose body is cut
+    ///     off, and must not wait.
     public static func deciding(
         limit: Int = 20, _ decide: @escaping @Sendable (_ next: HTTPRequest, _ response: HTTPResponse) -> HTTPRequest?
     ) -> RedirectPolicy {
@@ -56,7 +58,8 @@ public struct RedirectPolicy: Sendable {
 
     /// Returns the request that follows a redirect; nil if the redirect is not followed.
     ///
-    /// - Throws: ``NetworkError/Kind/redirectRefused`` if the closure leads from https to http.
+    /// - Throws: ``NetworkError/Kind/redirectRefused`` if the closure leads from https to http, or keeps a body that
+    ///   cannot be read again.
     func next(_ target: HTTPRequest, after response: HTTPResponse) throws -> HTTPRequest? {
         guard let decision else { return target }
         guard let decided = decision.decide(target, response.withoutStream) else { return nil }
@@ -67,6 +70,7 @@ public struct RedirectPolicy: Sendable {
             throw Redirect.refusal("the policy leads from https to another scheme, or to an unreadable URL", response)
         }
         next.url = url
+        try Redirect.check(next, after: response)
         return next
     }
 }
