@@ -44,14 +44,13 @@ struct URLSessionFailure {
 
     private var lost: NetworkError.Kind { hasHead ? .connectionLostAfterHead : .connectionLostBeforeHead }
 
-    /// Whether the server has reset the connection. Apple's systems name the error of the stream in undocumented keys;
-    /// domain 1 is POSIX.
+    /// Whether the server has reset the connection. Apple's systems name the error of the stream in undocumented keys,
+    /// where domain 1 is POSIX; on Linux, the text of libcurl says it.
     private var wasReset: Bool {
         let info = (error as NSError).userInfo
-        guard let code = info["_kCFStreamErrorCodeKey"] as? Int, info["_kCFStreamErrorDomainKey"] as? Int == 1 else {
-            return false
-        }
-        return code == Int(POSIXErrorCode.ECONNRESET.rawValue)
+        let isPOSIX = info["_kCFStreamErrorDomainKey"] as? Int == 1
+        return isPOSIX && info["_kCFStreamErrorCodeKey"] as? Int == Int(POSIXErrorCode.ECONNRESET.rawValue)
+            || text?.contains("reset") == true
     }
 
     /// The kind of an error of the system. Since iOS 12, a session ends with a POSIX error if its connection was closed
