@@ -9,6 +9,20 @@ import Testing
 
 @Suite("Platform transport", .endsInTime)
 struct PlatformTransportTests {
+    @Test("A session whose fields of all requests have credentials is refused, and other fields are accepted")
+    func additionalHeaders() throws {
+        for name in ["Authorization", "cookie", "X-Api-Key"] {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpAdditionalHeaders = [name: "secret"]
+            let error = #expect(throws: NetworkError.self) { try URLSessionTransport(configuration: configuration) }
+            #expect(error?.kind == .invalidRequest && error?.reason?.contains("httpAdditionalHeaders") == true)
+            #expect(error?.reason?.contains("secret") == false)
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpAdditionalHeaders = ["User-Agent": "app", "X-Client": "1"]
+        _ = try URLSessionTransport(configuration: configuration)
+    }
+
     @Test("Sessions that the library creates have no cache, no cookies and no stored credentials", .row("L5", "L43"))
     func withoutPolicy() {
         let configuration = URLSessionConfiguration.withoutPolicy

@@ -71,11 +71,11 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     var isRedirect: Bool { head?.status.isRedirection ?? false }
 
     /// Whether fewer bytes of the body have arrived than `Content-Length` states. False for a body with a content
-    /// coding, because the length does not count decoded bytes.
+    /// coding, because the length does not count decoded bytes, and for a response that has no body.
     var isCutOff: Bool {
-        guard let head, head.headers.contentCodings.isEmpty, let length = head.headers.contentLength else {
-            return false
-        }
+        guard let head, head.headers.contentCodings.isEmpty, head.mayHaveBody(for: request.method),
+            let length = head.headers.contentLength
+        else { return false }
         return received < length
     }
 

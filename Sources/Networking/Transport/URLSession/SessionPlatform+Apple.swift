@@ -82,6 +82,7 @@
             trusting isTrusted: @escaping @Sendable (_ trust: SecTrust, _ host: String) -> Bool
         ) throws(NetworkError) {
             try tls.validate()
+            try configuration.requireNoSecrets()
             let authentication = try TLSAuthentication(tls, isTrusted: isTrusted)
             self.init(
                 configuration: try configuration.prepared(for: tls), limits: limits,

@@ -64,6 +64,17 @@ enum AuthenticationResponse {
 }
 
 extension URLSessionConfiguration {
+    /// - Throws: An error if the fields of all requests have credentials, which a redirect would take to other origins.
+    func requireNoSecrets() throws(NetworkError) {
+        for name in (httpAdditionalHeaders ?? [:]).keys {
+            let name = HTTPHeader.Name("\(name)")
+            try NetworkError.require(
+                !name.isSensitive,
+                "configuration.httpAdditionalHeaders: \(name) would be sent to every server; "
+                    + "use the headers of the environment")
+        }
+    }
+
     /// An ephemeral configuration without the policies that the library itself implements: no cache, no cookies, no
     /// stored credentials, and up to 512 connections to a host, because the library has its own limits. The
     /// configuration requires TLS 1.2 or later, except on Linux, where Foundation has no such setting.

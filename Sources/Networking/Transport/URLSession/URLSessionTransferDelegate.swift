@@ -150,6 +150,8 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         running.finish {
             if let failure {
                 transfer.fail(failure)
+            } else if error == nil, transfer.isCutOff {
+                transfer.fail(NetworkError(.truncatedBody))  // should a system take a short body for the whole
             } else {
                 transfer.finish(running.facts, httpVersion: running.httpVersion)
             }

@@ -75,12 +75,14 @@ public final class URLSessionTransport: Transport {
     ///   - limits: The limits of the bytes in memory.
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` if `URLSession` does not support a
     ///   setting on this platform: any TLS setting on Linux, a client certificate in PEM or a background configuration
-    ///   on Apple platforms. The error names the setting.
+    ///   on Apple platforms; or if `httpAdditionalHeaders` has credentials, which every server would get. The error names
+    ///   the setting.
     public convenience init(
         configuration: URLSessionConfiguration = .withoutPolicy, tls: TLSConfiguration = TLSConfiguration(),
         limits: Limits = Limits()
     ) throws(NetworkError) {
         try tls.validate()
+        try configuration.requireNoSecrets()
         self.init(
             configuration: try configuration.prepared(for: tls), limits: limits,
             authenticate: try URLSessionTransport.authentication(for: tls))
