@@ -107,9 +107,10 @@ extension Response.Pages.Page {
                 next == page.http.request.url
                 ? "found the page itself" : others.isEmpty ? nil : "found one that leads out of its origin"
             if let fault {
-                throw NetworkError(
+                let error = NetworkError(
                     .invalidResponse, reason: "Link: expected the next page, \(fault)",
                     request: page.http.request, response: page.http)
+                return (page.value, Self { throw error })
             }
             var settings = settings
             settings.address = next

@@ -99,6 +99,19 @@ struct BodyCodingTests {
         #expect(request.body.data == Data(#"{"id":7}"#.utf8))
     }
 
+    @Test("A decoder or an encoder of another format is refused where JSON is named")
+    func otherFormat() async throws {
+        let service = service(line("id 8"))
+        let error = await #expect(throws: NetworkError.self) {
+            try await service.request(.get("x"), as: .json(Item.self, decoder: LineFormat()))
+        }
+        #expect(error?.reason?.hasPrefix("expected a decoder of JSON, found one of application/x-line") == true)
+        let sent = stub.requests.count
+        let body = HTTPBody.json(Item(id: 7), encoder: LineFormat())
+        let other = await #expect(throws: NetworkError.self) { try await service.request(.post("x").body(body)) }
+        #expect(other?.kind == .bodyNotEncodable && stub.requests.count == sent)
+    }
+
     @Test("The error of an own decoder is the underlying error, and the text names its format")
     func malformed() async throws {
         let service = service(line("nonsense"))
@@ -139,6 +152,7 @@ struct BodyCodingTests {
         #expect(error?.underlying is LineFormat.Malformed)
         let none: Item? = try await service.request(.get("items"))
         #expect(none == nil)
+        #expect(stub.requests.allSatisfy { $0.headers[.accept] == "application/x-line" })
     }
 
     @Test("An own decoder of JSON reads all JSON, also at a path, in lines and arrays")
@@ -151,6 +165,8 @@ struct BodyCodingTests {
         #expect(try await service.request(.get("items"), as: .keyPath("items.0", .json(Item.self))) == Item(id: 7))
         #expect(own.count.value == 3)
         #expect(stub.requests.allSatisfy { $0.headers[.accept] == "application/json" })
+        let located: Item = try await service.request(.get("items"), as: .keyPath("items.0", .automatic()))
+        #expect(located == Item(id: 7))
         let error = await #expect(throws: NetworkError.self) {
             try await service.request(.get("items"), as: .keyPath("items.1", .json(Item.self)))
         }

@@ -15,7 +15,7 @@ func makeBilling(
     return NetworkService(environment: api, authorizedBy: session) {
         $0.settings.authorizationType = .bearer
         $0.settings.timeouts.total = .seconds(10)
-        // 429 and 503: no sooner than `Retry-After`; POST only with a key.
+        // 429 and 503: after `Retry-After`, at most 60 s; POST only with a key.
         $0.retry = .standard
         $0.circuitBreaker = CircuitBreaker()
         $0.concurrencyLimit = ConcurrencyLimit(32, total: 256)
@@ -34,7 +34,7 @@ struct BillingLifecycle {  // : Service
     let untilShutdown: @Sendable () async throws -> Void
 
     func run() async throws {
-        try await untilShutdown()
+        try? await untilShutdown()  // it also ends if the task is cancelled
         // Retries and refreshes of these calls go on. What is left after 20 s
         // ends with `transportShutDown`.
         await client.shutDown(draining: .seconds(20))  // by the client's clock

@@ -49,7 +49,7 @@ struct ConnectivityTests {
         #expect(report.duration == .seconds(1))
     }
 
-    @Test("A status that is not known is no outage: a lost connection does not wait for it, and a wait ends at once")
+    @Test("A status that is not known is no outage: a lost connection does not wait for it, and no call is repeated")
     func unknown() async throws {
         probe.set(.unknown)
         let stub = StubTransport()
@@ -58,8 +58,11 @@ struct ConnectivityTests {
         let service = service(stub)
         await #expect(throws: NetworkError.self) { try await service.request(.get("x")) }
         #expect(stub.requests.count == 1 && probe.count == 0)
-        try await service.request(.head("x"))
-        #expect(stub.requests.count == 3)
+        await #expect(throws: (any Error).self) { try await service.request(.head("x")) }
+        #expect(stub.requests.count == 2)
+        let report = try #require(observer.reports.last)
+        let reasons = report.attempts.flatMap(\.decisions).map(\.reason)
+        #expect(reasons.contains("it is not known whether the network can be reached"), "\(reasons)")
     }
 
     @Test("The wait ends at the call's deadline and when the call is cancelled")

@@ -93,6 +93,7 @@ struct PageTests {
     func selfLink() async throws {
         stub.on(.get, "/v1/issues", page("[1]", linkingTo: "/v1/issues?key=k"))
         var pages = service().pages(.get("issues"), as: .json([Int].self)).makeAsyncIterator()
+        #expect(try await pages.next() == [1])
         let error = await Fixture.failure { _ = try await pages.next() } as? NetworkError
         #expect(
             error?.kind == .invalidResponse && error?.reason == "Link: expected the next page, found the page itself")

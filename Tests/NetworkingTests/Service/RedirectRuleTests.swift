@@ -142,6 +142,11 @@ extension RedirectRuleTests {
         #expect(try await service.request(.post("a").body(.json(["n": 1])), as: .string) == "done")
         #expect(stub.requests.last?.body.data == Data(#"{"n":1}"#.utf8))
         #expect(stub.requests.last?.allHeaders.contentType == .json)
+        let zipped = AdHocEndpoint.post("a").body(.data(Data([1, 2]))).header(.contentEncoding, "x-own")
+            .header(.contentType, "application/json")
+        #expect(try await service.request(zipped, as: .string) == "done")
+        #expect(stub.requests.last?.headers[.contentEncoding] == "x-own")
+        #expect(stub.requests.last?.allHeaders.contentType == .json)
         let once = HTTPBody.stream(
             AsyncStream {
                 $0.yield(Data([1])); $0.finish()
@@ -149,9 +154,12 @@ extension RedirectRuleTests {
         let error = await Fixture.failure { _ = try await service.request(.post("a").body(once), as: .string) }
         #expect((error as? NetworkError)?.kind == .redirectRefused)
         #expect((error as? NetworkError)?.reason?.hasSuffix("the body cannot be sent a second time") == true)
-        #expect(stub.requests.count == 3)
+        #expect(stub.requests.count == 5)
         let condition = AdHocEndpoint.post("a").header(.ifMatch, "\"1\"").body(.json(["n": 1]))
+        #expect(try await service.request(condition, as: .string) == "done")
+        #expect(stub.requests.last?.headers[.ifMatch] == "\"1\"")
+        stub.on(.post, "/v1/a", .status(.movedPermanently, headers: [.location: "https://b.example/v1/b"]))
         let lost = await Fixture.failure { _ = try await service.request(condition, as: .string) }
-        #expect((lost as? NetworkError)?.kind == .redirectRefused && stub.requests.count == 4)
+        #expect((lost as? NetworkError)?.kind == .redirectRefused && stub.requests.count == 8)
     }
 }

@@ -9,7 +9,7 @@ extension ResponseConverter where Value: Decodable {
     ///   - decoder: The decoder of the JSON. Default: the decoder of the call, if it reads JSON.
     public static func json(_ type: Value.Type = Value.self, decoder: (any BodyDecoder)? = nil) -> ResponseConverter {
         ResponseConverter(readingPaths: {
-            let decoder = decoder ?? $1.forJSON
+            let decoder = try decoder.json(or: $1)
             return try decoder.read(type, from: $0.nonEmpty(for: decoder), at: $2)
         })
         .defaultHeaders(.json)
@@ -94,6 +94,17 @@ extension ResponseConverter where Value == [any Sendable] {
     public static var jsonArray: ResponseConverter { root("an array") }
 }
 
+extension (any BodyDecoder)? {
+    /// Returns this decoder, or else the decoder of the call if it reads JSON.
+    func json(or shared: any BodyDecoder) throws -> any BodyDecoder {
+        guard let own = self else { return shared.readsJSON ? shared : JSONDecoder() }
+        guard own.readsJSON else {
+            throw UndecodableBody("expected a decoder of JSON, found one of \(own.mediaType)")
+        }
+        return own
+    }
+}
+
 extension HTTPHeaders {
     /// An `Accept` field with JSON.
     static let json: HTTPHeaders = [HTTPHeader.accept(.json)]
@@ -139,7 +150,7 @@ extension ResponseConverter where Value: Decodable {
             guard !readsItself || path != nil else { return try response.read(Value.self, decoder) }
             return try decoder.read(Value.self, from: response.nonEmpty(for: decoder), at: path)
         })
-        guard !readsItself else { return converter }
+        guard type?.usesDecoder != false else { return converter }
         return decoder.map { converter.defaultHeaders([.accept($0.mediaType)]) } ?? converter.usingDecoder()
     }
 }
@@ -161,11 +172,14 @@ private protocol SelfReading {
     /// Whether a value of this type inside a JSON document is decoded as JSON. A string in JSON has quotation marks,
     /// which are not part of the text.
     static var isJSONInside: Bool { get }
+    /// Whether the decoder reads a value of this type.
+    static var usesDecoder: Bool { get }
     static func read(_ response: HTTPResponse, _ decoder: any BodyDecoder) throws -> Self
 }
 
 extension String: SelfReading {
     fileprivate static var isJSONInside: Bool { true }
+    fileprivate static var usesDecoder: Bool { false }
     fileprivate static func read(_ response: HTTPResponse, _ decoder: any BodyDecoder) throws -> String {
         try response.text()
     }
@@ -173,12 +187,14 @@ extension String: SelfReading {
 
 extension Data: SelfReading {
     fileprivate static var isJSONInside: Bool { false }
+    fileprivate static var usesDecoder: Bool { false }
     fileprivate static func read(_ response: HTTPResponse, _ decoder: any BodyDecoder) throws -> Data {
         response.data
     }
 }
 
 extension Optional: SelfReading where Wrapped: Decodable {
+    fileprivate static var usesDecoder: Bool { (Wrapped.self as? any SelfReading.Type)?.usesDecoder ?? true }
     fileprivate static var isJSONInside: Bool { (Wrapped.self as? any SelfReading.Type)?.isJSONInside ?? true }
     fileprivate static func read(_ response: HTTPResponse, _ decoder: any BodyDecoder) throws -> Wrapped? {
         guard !response.data.isEmpty else { return nil }

@@ -96,7 +96,8 @@ extension ResponseConverter {
         _ type: Element.Type = Element.self, decoder: (any BodyDecoder)? = nil
     ) -> ResponseConverter where Value == BodySequence<Element> {
         ResponseConverter(decodingStream: { _, body, shared in
-            BodySequence { .init(JSONLines<Element>(body, decoder: decoder ?? shared.forJSON)) }
+            let decoder = try decoder.json(or: shared)
+            return BodySequence { .init(JSONLines<Element>(body, decoder: decoder)) }
         })
     }
 }

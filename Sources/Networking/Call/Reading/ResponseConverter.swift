@@ -105,7 +105,9 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         guard case .buffered(let read, readsPaths: true) = reading else { return nil }
         var converter = self
         converter.reading = .buffered({ try read($0, $1, $2.map { $0.appending(path) } ?? path) }, readsPaths: true)
-        converter.requirements.defaultHeaders = HTTPHeaders.json.merging(requirements.defaultHeaders)
+        if !requirements.usesDecoder {
+            converter.requirements.defaultHeaders = HTTPHeaders.json.merging(requirements.defaultHeaders)
+        }
         return converter
     }
 

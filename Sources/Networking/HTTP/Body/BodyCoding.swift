@@ -80,12 +80,22 @@ extension BodyEncoder where Self == JSONEncoder {
 extension BodyDecoder {
     /// Whether the decoder reads JSON.
     var readsJSON: Bool { self is JSONDecoder || mediaType.isJSON }
+}
 
-    /// This decoder if it reads JSON, else one with Foundation's settings.
-    var forJSON: any BodyDecoder { readsJSON ? self : JSONDecoder() }
+extension (any BodyEncoder)? {
+    /// Returns this encoder, or else the encoder of the call if it writes JSON.
+    ///
+    /// - Throws: An error if this encoder does not write JSON.
+    func json(or shared: any BodyEncoder) throws -> any BodyEncoder {
+        guard let own = self else { return shared.writesJSON ? shared : JSONEncoder() }
+        guard own.writesJSON else {
+            throw NetworkError.bodyNotEncodable("expected an encoder of JSON, found one of \(own.mediaType)")
+        }
+        return own
+    }
 }
 
 extension BodyEncoder {
-    /// This encoder if it writes JSON, else one with Foundation's settings.
-    var forJSON: any BodyEncoder { self is JSONEncoder || mediaType.isJSON ? self : JSONEncoder() }
+    /// Whether the encoder writes JSON.
+    var writesJSON: Bool { self is JSONEncoder || mediaType.isJSON }
 }

@@ -25,7 +25,7 @@ extension HTTPBody {
     public static func json(
         _ value: some Encodable & Sendable, contentType: MediaType = .json, encoder: (any BodyEncoder)? = nil
     ) -> HTTPBody {
-        .deferred(headers: [.contentType(contentType)]) { .data(try (encoder ?? $0.forJSON).encode(value)) }
+        .deferred(headers: [.contentType(contentType)]) { .data(try encoder.json(or: $0).encode(value)) }
     }
 
     /// Encodes an object whose members have different types as JSON: `.json(["id": 7, "name": name])`. A member that is
@@ -64,7 +64,7 @@ extension HTTPBody {
     /// Converts the value immediately, because a value of type `Any` may not be safe to share between threads.
     private static func untyped(_ value: Any, _ encoder: (any BodyEncoder)?) -> HTTPBody {
         let value = Result { try JSONValue(value) }
-        return .deferred(headers: [.contentType(.json)]) { .data(try (encoder ?? $0.forJSON).encode(value.get())) }
+        return .deferred(headers: [.contentType(.json)]) { .data(try encoder.json(or: $0).encode(value.get())) }
     }
 }
 

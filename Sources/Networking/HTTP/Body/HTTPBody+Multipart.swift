@@ -55,9 +55,8 @@ struct MultipartForm: Sendable {
     private func pieces(_ encoder: any BodyEncoder) throws -> [HTTPBody] {
         var pieces: [HTTPBody] = []
         for (index, part) in parts.enumerated() {
+            let part = HTTPBody.Part(part.name, fileName: part.fileName, body: try part.body.encoded(by: encoder))
             try part.check()
-            let part = HTTPBody.Part(
-                part.name, fileName: part.fileName, body: try part.body.encoded(by: encoder))
             pieces.append(text("\(index == 0 ? "" : "\r\n")--\(boundary)\r\n\(part.head)"))
             pieces.append(part.body)
         }

@@ -115,7 +115,7 @@ public protocol SynchronousRequestAdapter: RequestAdapter {
 protocol FieldAdapter: SynchronousRequestAdapter {}
 
 /// An adapter that sets header fields on every request. Sensitive fields are set only on requests to the origin of the
-/// environment.
+/// environment; mark a secret of your own as sensitive: `HTTPHeader("PRIVATE-TOKEN", token, isSensitive: true)`.
 ///
 /// ```swift
 /// $0.requestAdaptingService = RequestAdaptingService([HeadersAdapter(["X-Client": "ios"])])

@@ -43,10 +43,13 @@ public struct ConnectivityErrorHandler: ErrorHandler {
             return .next(failure.error, because: refusal)
         }
         failure.request?.parts.transfer?.report(.waiting(.connectivity))
-        guard let isThere = try? await reachability.waitUntilReachable(atMost: waitLimit) else {
-            return .next(failure.error)
-        }
-        guard isThere else { return .next(failure.error, because: timeoutReason) }
+        do {
+            let status = try await reachability.statusUnlessUnreachable(within: waitLimit)
+            guard let status else { return .next(failure.error, because: timeoutReason) }
+            guard status.isReachable else {
+                return .next(failure.error, because: "it is not known whether the network can be reached")
+            }
+        } catch { return .next(failure.error) }
         return .retry(after: pause, because: Self.reachable)
     }
 

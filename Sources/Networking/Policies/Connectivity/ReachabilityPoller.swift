@@ -21,7 +21,7 @@ final class ReachabilityPoller: Sendable {
                     return state.isCheckRequested
                 }
                 if isCheckRequested { continue }
-                let limit = found.isReachable ? interval : whileDown
+                let limit = found.isUnreachable ? whileDown : interval
                 do { try await pause.value(within: limit, on: clock) { _ in .success(()) } } catch { return }
             }
         }
@@ -105,7 +105,8 @@ final class ReachabilityChecker: Sendable {
             return true
         }
         guard isRunning else { return }
-        if let found, found != .unknown { statuses.publishChange(to: found) }
+        // Before the first known status, there is none to replace.
+        if let found, found != .unknown || statuses.current != nil { statuses.publishChange(to: found) }
         if let found { looks.publish(found) }
         look.settle(.success(found ?? .unknown))
     }

@@ -11,7 +11,8 @@
 /// }
 /// ```
 public final class ReachabilityService: Sendable {
-    /// The broadcaster of the status. It publishes each change, but never ``ReachabilityStatus/unknown``.
+    /// The broadcaster of the status. It publishes each change, and ``ReachabilityStatus/unknown``
+    /// only after a status that was known.
     public let statuses: Broadcaster<ReachabilityStatus>
 
     private struct State: Sendable {
@@ -123,10 +124,15 @@ public final class ReachabilityService: Sendable {
     /// - Throws: An error if the task is cancelled, or if the call that the task belongs to must end. Do not catch this
     ///   error.
     public func waitUntilReachable(atMost limit: Duration? = nil) async throws -> Bool {
-        let isReachable = Settlement<Bool>()
+        try await statusUnlessUnreachable(within: limit) != nil
+    }
+
+    /// Waits for a status other than unreachable; nil if the time limit passed.
+    func statusUnlessUnreachable(within limit: Duration?) async throws -> ReachabilityStatus? {
+        let end = Settlement<ReachabilityStatus?>()
         // Only new checks count. The status of an earlier check does not count.
         let token = checker.looks.observe(on: nil) {
-            if !$0.isUnreachable { isReachable.settle(.success(true)) }
+            if !$0.isUnreachable { end.settle(.success($0)) }
         }
         let running = state.withLock { $0.poller }
         change { $0.waiting += 1 }
@@ -135,7 +141,7 @@ public final class ReachabilityService: Sendable {
             token.cancel()
             change { $0.waiting -= 1 }
         }
-        return try await isReachable.value(within: limit, on: clock) { _ in .success(false) }
+        return try await end.value(within: limit, on: clock) { _ in .success(nil) }
     }
 
     /// Changes the state. The service runs checks while it monitors, is observed, or a caller waits.

@@ -126,6 +126,15 @@ enum Redirect {
         return next
     }
 
+    /// Returns a request with the fields that describe its body, which it lost when it became a GET.
+    static func describingBody(_ next: HTTPRequest, of request: HTTPRequest) -> HTTPRequest {
+        var next = next
+        for field in request.headers where contentFields.contains(field.name) && !next.headers.contains(field.name) {
+            next.headers.append(field)
+        }
+        return next
+    }
+
     /// Throws an error if a request cannot follow a redirect: its body was sent and cannot be read again, or it has
     /// lost the condition of a write.
     static func check(_ next: HTTPRequest, after response: HTTPResponse) throws {
@@ -136,11 +145,13 @@ enum Redirect {
         let conditions = response.request.headers.filter { HTTPHeader.Name.conditions.contains($0.name) }
         let isElsewhere = next.origin != response.request.origin
         if !next.method.isSafe, let lost = conditions.first(where: { isElsewhere || !next.headers.contains($0.name) }) {
-            throw refusal("\(lost.name) is not for another \(isElsewhere ? "origin" : "request")", response)
+            let reason = "\(lost.name) " + (isElsewhere ? "is not for another origin" : "is the condition of a write")
+            throw refusal(reason, response)
         }
     }
 
-    private static let contentFields = Set<HTTPHeader.Name>(
+    /// The fields that describe the content of a request, or depend on its method.
+    static let contentFields = Set<HTTPHeader.Name>(
         [
             .contentType, .contentEncoding, .contentLanguage, .contentLocation, "Content-MD5", "Digest",
             "Content-Digest", .range, .ifRange,

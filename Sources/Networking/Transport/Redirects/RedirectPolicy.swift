@@ -47,9 +47,9 @@ public struct RedirectPolicy: Sendable {
     ///     it may change, or nil: then the 3xx response is the response of the call. If it changes the origin, the
     ///     request loses what does not belong to another origin, as with a redirect to it. The closure is not asked
     ///     about a redirect that the library refuses, and cannot lead from https to http. It may keep a POST, with
-    ///     `next.method = .post` and `next.body = response.request.body`, if the body can be read again and no
-    ///     condition of the write is lost. It is called on any thread, perhaps twice for a redirect whose body is cut
-    ///     off, and must not wait.
+    ///     `next.method = .post` and `next.body = response.request.body`, if the body can be read again. The fields
+    ///     that describe the body, and the conditions of the write, come back with it. It is called on any thread,
+    ///     perhaps twice for a redirect whose body is cut off, and must not wait.
     public static func deciding(
         limit: Int = 20, _ decide: @escaping @Sendable (_ next: HTTPRequest, _ response: HTTPResponse) -> HTTPRequest?
     ) -> RedirectPolicy {
@@ -58,12 +58,14 @@ public struct RedirectPolicy: Sendable {
 
     /// Returns the request that follows a redirect; nil if the redirect is not followed.
     ///
-    /// - Throws: ``NetworkError/Kind/redirectRefused`` if the closure leads from https to http, or keeps a body that
-    ///   cannot be read again.
+    /// - Throws: ``NetworkError/Kind/redirectRefused`` if the closure leads from https to http, keeps a body that
+    ///   cannot be read again, or takes the condition of a write to another origin.
     func next(_ target: HTTPRequest, after response: HTTPResponse) throws -> HTTPRequest? {
         guard let decision else { return target }
         guard let decided = decision.decide(target, response.withoutStream) else { return nil }
-        var next = decided.inCall(of: target).leavingOrigin(of: target, response.request)
+        let keepsBody = target.body.isEmpty && !decided.body.isEmpty
+        let whole = keepsBody ? Redirect.describingBody(decided, of: response.request) : decided
+        var next = whole.inCall(of: target).leavingOrigin(of: target, response.request)
         guard next.origin?.scheme == "https" || response.request.origin?.scheme != "https",
             let url = response.request.withoutForeignUser(next.url)
         else {
