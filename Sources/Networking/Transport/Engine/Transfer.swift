@@ -70,11 +70,11 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     /// Whether the response is a redirect.
     var isRedirect: Bool { head?.status.isRedirection ?? false }
 
-    /// Whether fewer bytes of the body have arrived than `Content-Length` states. False for a body with a content
-    /// coding, because the length does not count decoded bytes, and for a response that has no body.
+    /// Whether fewer bytes of the body have arrived than its length. False for a body with a content coding, because the
+    /// length does not count decoded bytes.
     var isCutOff: Bool {
-        guard let head, head.headers.contentCodings.isEmpty, head.mayHaveBody(for: request.method),
-            let length = head.headers.contentLength
+        guard let head, head.headers.contentCodings.isEmpty,
+            let length = try? head.bodyLength(for: request.method)
         else { return false }
         return received < length
     }
