@@ -202,16 +202,23 @@ struct CallSettingsTests {
 
     @Test("Calls with different policies for redirects do not share a response")
     func redirectsOfDuplicates() async throws {
-        let transport = ManualTransport()
+        let (transport, compared) = (ManualTransport(), Box(0))
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = transport
-            $0.duplicates = .always(.join)
+            $0.duplicates = DuplicateRequestPolicy { _, _ in
+                compared.change { $0 += 1 }
+                return .join
+            }
         }
         func begin(_ policy: RedirectPolicy?) -> RequestTask<String> {
             service.task(.get("x").settings { $0.redirects = policy }, as: .string)
         }
         let policy = RedirectPolicy.deciding { next, _ in next }
-        let tasks = [begin(policy), begin(policy), begin(.follow(limit: 3)), begin(nil)]
+        var tasks = [begin(policy)]
+        await transport.waitForRequests(1)
+        tasks.append(begin(policy))
+        while compared.value < 1 { await Task.yield() }  // it has joined the first call
+        tasks += [begin(.follow(limit: 3)), begin(nil)]
         await transport.waitForRequests(3)
         for _ in 0..<3 { transport.answer(.ok, "x") }
         for task in tasks { #expect(try await task.value == "x") }
