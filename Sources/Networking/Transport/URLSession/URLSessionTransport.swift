@@ -73,10 +73,9 @@ public final class URLSessionTransport: Transport {
     ///     stored credentials, and with up to 512 connections to a host.
     ///   - tls: The certificates to trust, and the client's own certificate.
     ///   - limits: The limits of the bytes in memory.
-    /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` if `URLSession` does not support a
-    ///   setting on this platform: any TLS setting on Linux, a client certificate in PEM or a background configuration
-    ///   on Apple platforms; or if `httpAdditionalHeaders` has credentials, which every server would get. The error names
-    ///   the setting.
+    /// - Throws: ``NetworkError/Kind/invalidRequest``, naming the setting, if this platform does not support it: any
+    ///   TLS setting on Linux, a client certificate in PEM or a background configuration on Apple platforms; or if
+    ///   `httpAdditionalHeaders` has credentials, which every server would get.
     public convenience init(
         configuration: URLSessionConfiguration = .withoutPolicy, tls: TLSConfiguration = TLSConfiguration(),
         limits: Limits = Limits()
