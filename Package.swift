@@ -7,14 +7,6 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-// Only Apple's tools read the privacy manifest. On other platforms it would become a resource bundle that no code
-// loads.
-#if canImport(Darwin)
-    let privacyManifest: (resources: [Resource], excluded: [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
-#else
-    let privacyManifest: (resources: [Resource], excluded: [String]) = ([], ["PrivacyInfo.xcprivacy"])
-#endif
-
 let package = Package(
     name: "Networking",
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
@@ -27,8 +19,7 @@ let package = Package(
         .target(
             name: "Networking",
             dependencies: [.target(name: "CLibcurl", condition: .when(platforms: [.linux]))],
-            exclude: privacyManifest.excluded,
-            resources: privacyManifest.resources,
+            resources: [.copy("PrivacyInfo.xcprivacy")],
             swiftSettings: settings),
         .target(name: "NetworkingTesting", dependencies: ["Networking"], swiftSettings: settings),
         .executableTarget(

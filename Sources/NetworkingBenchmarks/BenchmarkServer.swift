@@ -1,7 +1,6 @@
 #if os(Linux)
     import CLibcurl
     import Foundation
-    import Glibc
 
     /// The server of the benchmarks. It runs in a process of its own, with one thread on epoll and prepared responses,
     /// and ends when its standard input ends.

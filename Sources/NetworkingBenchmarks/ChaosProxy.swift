@@ -1,6 +1,5 @@
 #if os(Linux)
     import Foundation
-    import Glibc
 
     /// A TCP proxy that treats connections badly, by a script that depends on a seed only. It runs in a process of its own
     /// and ends when its standard input ends.

@@ -1,5 +1,5 @@
 #if os(Linux)
-    import Glibc
+    import Foundation
 
     /// The durations of calls.
     struct Latencies: Sendable {

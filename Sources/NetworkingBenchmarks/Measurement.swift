@@ -1,6 +1,5 @@
 #if os(Linux)
     import Foundation
-    import Glibc
 
     /// The cost of a piece of work: wall-clock time and processor time of this process, in seconds.
     struct Measurement {

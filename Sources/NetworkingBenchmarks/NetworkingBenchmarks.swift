@@ -13,7 +13,6 @@ enum NetworkingBenchmarks {
 }
 
 #if os(Linux)
-    import Glibc
 
     extension NetworkingBenchmarks {
         private static let benchmarks: [any Benchmark] = [

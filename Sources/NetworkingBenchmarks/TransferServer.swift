@@ -1,6 +1,5 @@
 #if os(Linux)
     import Foundation
-    import Glibc
 
     /// The server of the transfer benchmarks. It runs in a process of its own, with one thread for each connection,
     /// and ends when its standard input ends.

@@ -1,13 +1,5 @@
 package import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// The error of a failed system call.
 struct SocketFailure: LocalizedError, CustomStringConvertible {
     var errorDescription: String? { description }

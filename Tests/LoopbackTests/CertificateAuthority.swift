@@ -1,6 +1,5 @@
 #if os(Linux)
     import Foundation
-    import Glibc
     import Networking
     import Testing
 

@@ -1,6 +1,5 @@
 #if os(Linux)
     import Foundation
-    import Glibc
     import Testing
 
     @testable import Networking

@@ -1,12 +1,6 @@
 import Foundation
 import Testing
 
-#if os(Linux)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// A server that runs a closure of the test on each connection. Tests use this server to write raw bytes, and to break
 /// the rules of HTTP.
 final class RawServer: Sendable {
@@ -69,6 +63,9 @@ final class RawServer: Sendable {
 
     let url: URL
     private let listener: Int32
+    /// The address on which the server listens.
+    private let address: sockaddr_storage
+    private let isEnded = Box(false)
 
     init(family: Int32 = AF_INET, _ serve: @escaping @Sendable (Connection) -> Void) throws {
         let listener = socket(family, RawServer.streamType, 0)
@@ -76,9 +73,14 @@ final class RawServer: Sendable {
         self.listener = listener
         let bound = try #require(port, "no listening socket could be created")
         url = try #require(URL(string: "http://\(family == AF_INET6 ? "[::1]" : "127.0.0.1"):\(bound)/"))
-        Thread.detachNewThread {
+        address = RawServer.address(of: listener)
+        Thread.detachNewThread { [isEnded] in
             var number = 0
             while case let socket = accept(listener, nil, nil), socket >= 0 {
+                guard !isEnded.value else {
+                    close(socket)
+                    break
+                }
                 RawServer.ignorePipeSignals(socket)
                 let connection = Connection(socket: socket, number: number)
                 number += 1
@@ -103,7 +105,32 @@ final class RawServer: Sendable {
     }
 
     deinit {
+        isEnded.change { $0 = true }
         shutdown(listener, Int32(SHUT_RDWR))
+        knock()
+    }
+
+    /// Connects to the server, because `shutdown` does not wake a thread in `accept` on Apple platforms. On Linux, the
+    /// connection is refused.
+    private func knock() {
+        let visitor = socket(Int32(address.ss_family), RawServer.streamType, 0)
+        guard visitor >= 0 else { return }
+        defer { close(visitor) }
+        let length =
+            address.ss_family == sa_family_t(AF_INET6)
+            ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size
+        withUnsafePointer(to: address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = connect(visitor, $0, socklen_t(length)) }
+        }
+    }
+
+    private static func address(of listener: Int32) -> sockaddr_storage {
+        var address = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { _ = getsockname(listener, $0, &length) }
+        }
+        return address
     }
 
     #if os(Linux)

@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// The input in progress, in memory that a signal handler can read. If the process crashes, the handler prints it.
 enum CrashNote {
     private static let capacity = 8_192

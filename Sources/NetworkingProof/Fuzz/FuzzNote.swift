@@ -1,13 +1,5 @@
 import Foundation
 
-#if canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Darwin
-#endif
-
 /// The input in progress. It is printed if the process crashes, or if the input takes longer than the limit.
 final class FuzzNote: @unchecked Sendable {  // because of the lock around every variable
     private let lock = NSLock()

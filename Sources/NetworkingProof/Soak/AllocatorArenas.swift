@@ -1,5 +1,5 @@
 #if os(Linux)
-    import Glibc
+    import Foundation
 
     /// The arenas of glibc's allocator.
     enum AllocatorArenas {

@@ -1,11 +1,5 @@
 import Foundation
 
-#if os(Linux)
-    import Glibc
-#else
-    import Darwin
-#endif
-
 /// A step that a hostile server performs on a connection. The connection is closed after the last step.
 enum HostileStep: Sendable {
     /// Reads the head of a request.

@@ -64,7 +64,7 @@ extension ReachabilityService {
     }
 }
 
-#if !canImport(Network)
+#if !canImport(Darwin)
     extension ReachabilityService {
         /// Returns the default probe of the platform.
         static func systemProbe() -> any ReachabilityProbe { ReachabilityService.InterfaceProbe() }

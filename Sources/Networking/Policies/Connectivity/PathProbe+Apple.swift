@@ -1,4 +1,4 @@
-#if canImport(Network)
+#if canImport(Darwin)
     import Foundation
     import Network
 

@@ -1,7 +1,6 @@
 #if os(Linux)
     import CLibcurl
     import Foundation
-    import Glibc
 
     /// The error that libcurl reports for an exchange, and its translation into a ``NetworkError``.
     struct CurlFailure {

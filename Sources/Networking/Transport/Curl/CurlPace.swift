@@ -1,5 +1,5 @@
 #if os(Linux)
-    import Glibc
+    import Foundation
 
     /// The time that libcurl may take until the loop looks after other exchanges again.
     ///

@@ -1,6 +1,6 @@
 #if os(Linux)
     import CLibcurl
-    import Glibc
+    import Foundation
 
     /// The sockets of one loop, and the events for which the loop waits on each of them.
     ///

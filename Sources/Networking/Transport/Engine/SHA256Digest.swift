@@ -1,6 +1,6 @@
 import Foundation
 
-#if !canImport(CryptoKit)
+#if !canImport(Darwin)
     /// A SHA-256 digest that is computed piece by piece with the system's libcrypto. The library is loaded at its first
     /// use.
     final class SHA256Digest {

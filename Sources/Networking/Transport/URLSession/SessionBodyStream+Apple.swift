@@ -1,4 +1,4 @@
-#if !canImport(FoundationNetworking)
+#if canImport(Darwin)
     import Foundation
 
     /// A request's body as a stream for `URLSession`. The stream is the input stream of a bound pair of streams. This

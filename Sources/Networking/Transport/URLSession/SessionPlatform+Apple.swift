@@ -1,4 +1,4 @@
-#if !canImport(FoundationNetworking)
+#if canImport(Darwin)
     public import Foundation
     public import Security
 
