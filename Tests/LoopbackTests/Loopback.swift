@@ -4,7 +4,7 @@ import Testing
 /// from one queue (L21): parallel tests would distort each other's times. The other test target runs in the same
 /// process. The tests begin when the tasks of the process run promptly. A test that hangs fails after five minutes, which
 /// is long on any machine.
-@Suite("Loopback", .serialized, .whenTasksRunPromptly, .timeLimit(.minutes(5)))
+@Suite("Loopback", .serialized, .withManyDescriptors, .whenTasksRunPromptly, .timeLimit(.minutes(5)))
 enum Loopback {}
 
 /// Delays a suite until tasks of the process run promptly. Without this delay, a test that measures time would also

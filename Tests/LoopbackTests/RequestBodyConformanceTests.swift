@@ -9,7 +9,10 @@ extension Loopback {
         /// Responds with the method, the framing and the body of the request.
         private static func echo(_ request: LoopbackRequest) async throws -> LoopbackResponse {
             let framing = request.headers["Transfer-Encoding"] ?? request.headers[.contentLength] ?? "none"
-            return .text("\(request.method) \(framing) \(String(decoding: try await request.data(), as: UTF8.self))")
+            // CFNetwork writes "Chunked".
+            return .text(
+                "\(request.method) \(framing.lowercased()) \(String(decoding: try await request.data(), as: UTF8.self))"
+            )
         }
 
         @Test(

@@ -88,7 +88,10 @@ extension Loopback {
             let exchange = try Exchange(engine.shared()) { _ in
                 LoopbackResponse(content: .raw(Data("HTTP/1.1 200 OK\r\n\(rest)".utf8)))
             }
-            #expect(await exchange.failure(try exchange.request())?.kind == .malformedResponse)
+            let error = await exchange.failure(try exchange.request())
+            // CFNetwork may ignore a line without a colon.
+            let isIgnored = engine == .urlSessionOnApple && rest.hasPrefix("no colon") && error == nil
+            #expect(isIgnored || error?.kind == .malformedResponse)
         }
 
         @Test(
