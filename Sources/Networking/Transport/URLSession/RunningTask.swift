@@ -17,6 +17,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock; only the
     /// transport.
     private var owner: URLSessionTransport?
     private var timer: (any DispatchSourceTimer)?
+    private var hasEnded = false
     var activity: SessionActivity
     var firstByte: Duration?
     private(set) var transaction: TransactionTimes?
@@ -43,6 +44,9 @@ final class RunningTask: @unchecked Sendable {  // because of the lock; only the
         me.object = self
     }
 
+    /// Whether the task has ended or was cancelled, also before the `URLSessionTask` exists.
+    var isOver: Bool { lock.withLock { hasEnded } }
+
     var now: Duration { start.duration(to: .now) }
 
     /// What has been measured so far.
@@ -54,27 +58,26 @@ final class RunningTask: @unchecked Sendable {  // because of the lock; only the
     }
 
     /// Starts the task and its timer. The task, the timer, the session and the transport are released when the task has
-    /// ended.
+    /// ended. Runs on the queue, because `resume()` can block for seconds while Foundation's own queue is busy.
     ///
     /// - Parameter session: A session that shares Foundation's internal queue with the task. It is queried before the
     ///   task is ended as idle.
     func start(_ task: URLSessionTask, asking session: URLSession, of owner: URLSessionTransport) {
         let timer = DispatchSource.makeTimerSource(queue: queue)
         timer.setEventHandler { [weak self] in self?.checkIdleTime() }
-        lock.withLock {
+        let isOver = lock.withLock {
             self.task = task
             self.session = session
             self.timer = timer
             self.owner = owner
             timer.schedule(deadline: .now() + .milliseconds(activity.limit.milliseconds))
+            return hasEnded
         }
         if !transfer.request.body.isEmpty { meter?.beginUpload(total: transfer.request.body.length) }
         timer.resume()
-        // `resume()` is called on the queue, because it can block for seconds while Foundation's own queue is busy.
-        queue.async {
-            task.resume()
-            self.lock.withLock { self.activity.begin(at: self.now) }
-        }
+        task.resume()
+        lock.withLock { activity.begin(at: now) }
+        if isOver { cancel() }  // it was cancelled while the task was created
     }
 
     /// Cancels the `URLSessionTask`. Foundation then reports that the task has ended.
@@ -132,6 +135,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock; only the
     /// Releases the task, the session, the timer and the transport.
     private func release() -> (task: URLSessionTask, owner: URLSessionTransport?)? {
         let (task, timer, owner) = lock.withLock {
+            hasEnded = true
             defer { (self.task, self.session, self.timer, self.owner) = (nil, nil, nil, nil) }
             return (self.task, self.timer, self.owner)
         }

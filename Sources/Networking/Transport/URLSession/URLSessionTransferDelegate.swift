@@ -28,15 +28,19 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         self.authenticate = authenticate
     }
 
-    /// Registers a task.
+    /// Counts a request whose task will be registered.
     ///
-    /// - Returns: Whether the task may start; false after ``drain(_:)``.
-    func register(_ running: RunningTask, for task: URLSessionTask) -> Bool {
-        state.withLock { state in
-            guard state.running.begin() else { return false }
-            state.entries[ObjectIdentifier(task)] = Entry(running: running)
-            return true
-        }
+    /// - Returns: Whether the request may be sent; false after ``drain(_:)``.
+    func begin() -> Bool { state.withLock { $0.running.begin() } }
+
+    /// Counts the end of a request for which no task was registered.
+    func end() {
+        for call in state.withLock({ $0.running.end() }) { call() }
+    }
+
+    /// Registers a task.
+    func register(_ running: RunningTask, for task: URLSessionTask) {
+        state.withLock { $0.entries[ObjectIdentifier(task)] = Entry(running: running) }
     }
 
     /// The tasks in progress.
@@ -59,6 +63,10 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
+        #if canImport(FoundationNetworking)
+            // Foundation on Linux ends the process if the task has been cancelled before (L49).
+            guard running(task)?.isOver == false, !isShutDown.withLock({ $0 }) else { return }
+        #endif
         completionHandler(nil)
     }
 

@@ -110,8 +110,11 @@ public final class URLSessionTransport: Transport {
             return !isShutDown
         }
         guard wasOpen else { return }
-        session.invalidateAndCancel()
-        for running in delegate.runningTasks { running.cancelTask() }  // also the tasks that have their own session
+        // On the queue, no task is created meanwhile: a session that was invalidated must not create one.
+        queue.async { [session, delegate] in
+            session.invalidateAndCancel()
+            for running in delegate.runningTasks { running.cancelTask() }  // also tasks that have their own session
+        }
     }
 
     /// Shuts down gracefully, for example before a server process exits. The transport refuses new requests with
@@ -165,17 +168,24 @@ public final class URLSessionTransport: Transport {
     }
 
     private func start(_ running: RunningTask, _ message: URLRequest) throws {
-        try isShutDown.withLock { isShutDown in
-            guard !isShutDown else { throw NetworkError(.transportShutDown) }
-            let session = session(for: running.transfer.request)
-            let task = session.task(with: message, for: running.upload)
-            defer { if session !== self.session { session.finishTasksAndInvalidate() } }
-            guard delegate.register(running, for: task) else {
-                task.cancel()  // otherwise the invalidated session would wait for this task
-                throw NetworkError(.transportShutDown)
-            }
-            running.start(task, asking: self.session, of: self)
+        guard !isShutDown.withLock({ $0 }), delegate.begin() else { throw NetworkError(.transportShutDown) }
+        // While Foundation's own queue is busy, creating a task blocks the thread. All tasks of the process share a few
+        // threads, so that none of them could run.
+        queue.async { self.create(running, message) }
+    }
+
+    /// Creates the `URLSessionTask`. Runs on the queue.
+    private func create(_ running: RunningTask, _ message: URLRequest) {
+        guard !isShutDown.withLock({ $0 }) else {
+            running.transfer.fail(NetworkError(.transportShutDown))
+            return delegate.end()
         }
+        guard !running.isOver else { return delegate.end() }
+        let session = session(for: running.transfer.request)
+        let task = session.task(with: message, for: running.upload)
+        if session !== self.session { session.finishTasksAndInvalidate() }
+        delegate.register(running, for: task)
+        running.start(task, asking: self.session, of: self)
     }
 
     /// Returns the session for a request.
