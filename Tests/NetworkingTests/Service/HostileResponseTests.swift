@@ -207,6 +207,7 @@ struct HostileResponseTests {
         for attempt in cause.report?.attempts ?? [] { expectHarmless("\(attempt)", "an attempt") }
         let text = String(decoding: try recorder.archive.encoded(), as: UTF8.self)
         for line in text.split(separator: "\n") { expectHarmless(String(line), "a HAR") }
+        expectHarmless("\(recorder.archive)", "an archive")
         #expect(try HARArchive(data: Data(text.utf8)) == recorder.archive, "escaping changes no value")
     }
 }

@@ -157,3 +157,8 @@ public final class HARRecorder: RequestObserver {
         }
     }
 }
+
+extension HARArchive: RedactedReflectable {
+    /// The number of exchanges. The texts of a server are in the file only, where they are escaped.
+    var redactedDescription: String { "HARArchive (\(count) exchanges)" }
+}
