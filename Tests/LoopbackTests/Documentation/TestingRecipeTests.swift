@@ -72,7 +72,8 @@ extension Loopback {
             server.route(.get, "/film") { request in
                 let film = Data("a long film".utf8)
                 let response = LoopbackResponse.content(film, tag: "\"v1\"", for: request)
-                // The first response breaks off. The next request asks for the rest.
+                // The first response breaks off after 2 bytes. The next request asks for
+                // the rest.
                 return request.headers[.range] == nil
                     ? response.failing(.resetMidBody(after: 2)) : response
             }

@@ -58,7 +58,7 @@ struct LanguageAdapter: SynchronousRequestAdapter {
 
 // snippet.signature
 struct SignatureAdapter: RequestAdapter {
-    let sign: @Sendable (Data, HTTPHeaders) -> String
+    let sign: @Sendable (_ line: String, Data, HTTPHeaders) -> String
 
     func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint)
         async throws
@@ -68,6 +68,7 @@ struct SignatureAdapter: RequestAdapter {
         // `headers` has the fields that were set; `allHeaders` also has those
         // of the body, such as `Content-Type`.
         request.headers["X-Signature"] = sign(
+            "\(request.method) \(request.target)",
             request.body.data ?? Data(), request.allHeaders)
     }
 }
@@ -122,15 +123,17 @@ struct AdapterRecipeTests {
     func adapters() async throws {
         stub.on(nil, nil, .status(.ok))
         let language = Box("de")
-        let signing = SignatureAdapter { data, headers in
-            "\(data.count) of \(headers.contentType?.subtype ?? "nothing")"
+        let signing = SignatureAdapter { line, data, headers in
+            "\(line): \(data.count) of \(headers.contentType?.subtype ?? "nothing")"
         }
         let service = service(LanguageAdapter { language.value }, signing)
         try await service.request(.post("a").body(.multipart([.field("a", 1)], boundary: "b")))
         language.change { $0 = "fr" }
         try await service.request(.get("a"))
         #expect(stub.requests.map { $0.headers[.acceptLanguage] } == ["de", "fr"])
-        #expect(stub.requests[0].headers["X-Signature"] == "\(stub.requests[0].body.data?.count ?? 0) of form-data")
+        #expect(
+            stub.requests[0].headers["X-Signature"] == "POST /v1/a: \(stub.requests[0].body.data?.count ?? 0) of form-data"
+        )
     }
 
     @Test("All pages are loaded by following their links")

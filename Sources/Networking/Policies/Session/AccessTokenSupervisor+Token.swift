@@ -12,6 +12,10 @@ extension AccessTokenSupervisor {
         return accessToken
     }
 
+    /// Whether the session is over: its token was refused, and could not be refreshed (``Event/sessionOver(_:)``).
+    /// Authorized calls then fail until another token is set. False if nobody has logged in, and after a log-out.
+    public var isOver: Bool { state.withLock { $0.machine.over != nil } }
+
     /// Returns a token for a use outside of a service: for a web view, a socket or another SDK. If the token has
     /// expired or is about to expire, or if the first token has to be fetched, the method waits for the refresh.
     ///
