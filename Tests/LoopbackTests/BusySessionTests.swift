@@ -24,12 +24,14 @@
                 }
             }
 
-            @Test("While Foundation reads a head of thousands of fields, tasks of the process still run", .row("L19", "L21"))
+            @Test(
+                "While Foundation reads a head of thousands of fields, tasks of the process still run",
+                .row("L19", "L21"))
             func pool() async throws {
-                let head = "HTTP/1.1 200 OK\r\n" + String(repeating: "a: b\r\n", count: 12_000) + "Content-Length: 0\r\n\r\n"
+                let fields = String(repeating: "a: b\r\n", count: 12_000)
                 let hostile = try RawServer { connection in
                     guard connection.readHead() else { return }
-                    connection.write(head)
+                    connection.write("HTTP/1.1 200 OK\r\n\(fields)Content-Length: 0\r\n\r\n")
                     _ = connection.readHead()
                 }
                 let transport = try URLSessionTransport()

@@ -131,9 +131,8 @@ struct AdapterRecipeTests {
         language.change { $0 = "fr" }
         try await service.request(.get("a"))
         #expect(stub.requests.map { $0.headers[.acceptLanguage] } == ["de", "fr"])
-        #expect(
-            stub.requests[0].headers["X-Signature"] == "POST /v1/a: \(stub.requests[0].body.data?.count ?? 0) of form-data"
-        )
+        let count = try #require(stub.requests[0].body.data).count
+        #expect(stub.requests[0].headers["X-Signature"] == "POST /v1/a: \(count) of form-data")
     }
 
     @Test("All pages are loaded by following their links")
