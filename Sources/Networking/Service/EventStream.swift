@@ -103,8 +103,9 @@ struct EventStream: Sendable {
         let converter = ResponseConverter.eventsUnlessOver(after: lastEventID)
         let pipeline = client.pipeline(endpoint, as: converter, with: settings, inSession: session)
         presence.begin(pipeline.scope)
+        let reading = converter.reading
         var body: IncomingBody?
-        _ = try await pipeline.runReporting { body = try await converter.convert($0, decoder: $1) }
+        _ = try await pipeline.runReporting { body = try await reading.convert($0, decoder: $1) }
         return body
     }
 

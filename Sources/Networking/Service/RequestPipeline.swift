@@ -90,9 +90,10 @@ final class RequestPipeline {
     /// - Throws: The error with which the call ends.
     @inline(__always)  // as `attempt`
     func value<Value>(_ converter: ResponseConverter<Value>) async throws -> (Value, Outcome) {
+        let reading = converter.reading
         var value: Value?
         do {
-            let outcome = try await runReporting { value = try await converter.convert($0, decoder: $1) }
+            let outcome = try await runReporting { value = try await reading.convert($0, decoder: $1) }
             // The call has an outcome only after the response was read, so there is a value.
             guard let value else { throw NetworkError(.unknown) }
             return (value, outcome)

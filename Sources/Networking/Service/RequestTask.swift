@@ -173,9 +173,10 @@ extension RequestPipeline {
     fileprivate func ended<Value>(
         _ converter: ResponseConverter<Value>
     ) async -> (Result<Response<Value>, any Error>, CallReport) {
+        let reading = converter.reading
         do {
             var value: Value?
-            let outcome = try await run { value = try await converter.convert($0, decoder: $1) }
+            let outcome = try await run { value = try await reading.convert($0, decoder: $1) }
             // The call has an outcome only after the response was read, so there is a value.
             guard let value else { throw NetworkError(.unknown) }
             return (.success(Response(value, outcome)), outcome.draft.report(on: outcome.response))

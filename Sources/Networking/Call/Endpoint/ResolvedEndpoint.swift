@@ -28,25 +28,27 @@ struct ResolvedEndpoint: HTTPRequest.Part {
 }
 
 extension HTTPRequest {
-    private var endpoint: ResolvedEndpoint? { parts[ResolvedEndpoint.self] }
+    private func endpoint<Value>(_ read: (ResolvedEndpoint) -> Value) -> Value? {
+        parts.read(ResolvedEndpoint.self, read)
+    }
 
     /// Whether the request goes to an origin that is not the origin of its service's environment, because its endpoint
     /// has a base URL of its own. Tokens, and the query and the fields of the environment, are not sent there. An
     /// adapter that adds a secret should not add it, either.
-    public var isForeign: Bool { endpoint.map { $0.home != origin } ?? false }
+    public var isForeign: Bool { endpoint { $0.home != origin } ?? false }
 
     /// The origin of the service's environment; the request's own origin if there is none.
-    var home: HTTPOrigin? { endpoint?.home ?? origin }
+    var home: HTTPOrigin? { (endpoint { $0.home } ?? nil) ?? origin }
 
     /// The path of the endpoint; nil if the request was not created from an endpoint.
-    var endpointPath: EndpointPath? { endpoint?.path }
+    var endpointPath: EndpointPath? { endpoint { $0.path } ?? nil }
 
     /// Whether the request was created by hand and not from an endpoint.
-    var isUnresolved: Bool { endpoint == nil }
+    var isUnresolved: Bool { endpoint { _ in } == nil }
 
     /// The number of the attempt that sends the request, beginning with 1. Adapters use it, for example to send the
     /// number to the server. It is 1 for a request that belongs to no call.
-    public var attempt: Int { endpoint?.attempt ?? 1 }
+    public var attempt: Int { endpoint { $0.attempt } ?? 1 }
 
     /// Sets the number of the attempt.
     mutating func number(attempt: Int) {
@@ -56,7 +58,7 @@ extension HTTPRequest {
 
     /// How the call is authorized.
     func authorizationType(of endpoint: any Endpoint) -> AuthorizationType {
-        self.endpoint?.authorizationType ?? endpoint.authorizationType
+        self.endpoint { $0.authorizationType } ?? endpoint.authorizationType
     }
 
     /// Returns the request of an endpoint to another URL, without what does not belong to the URL's origin.
@@ -118,7 +120,7 @@ extension HTTPRequest {
         {
             request.url = request.url.withoutUser
         }
-        if isForeign, let items = endpoint?.queryItems.subtracting(own.flatMap(\.queryItems)), !items.isEmpty {
+        if isForeign, let items = endpoint({ $0.queryItems.subtracting(own.flatMap(\.queryItems)) }), !items.isEmpty {
             request.url = request.url.removing(items)
         }
         return request

@@ -63,6 +63,6 @@ extension TypedEndpoint {
     /// body cannot be read as this type.
     func serverError(in response: HTTPResponse, decoder: any BodyDecoder) -> ServerError? {
         guard declaresServerError else { return nil }
-        return try? errorConverter(decoder: decoder).convertNow(response.leavingCall(), decoder)
+        return try? errorConverter(decoder: decoder).reading.convertNow(response.leavingCall(), decoder)
     }
 }

@@ -144,7 +144,7 @@ extension RequestFailure {
     /// body has more than 64 KiB, or if it cannot be read as this type.
     public func read<Value: Decodable & Sendable>(_ type: Value.Type) -> Value? {
         guard let response, response.isReadable else { return nil }
-        return try? ResponseConverter<Value>.automatic(decoder: decoder).convertNow(response, decoder)
+        return try? ResponseConverter<Value>.automatic(decoder: decoder).reading.convertNow(response, decoder)
     }
 
     /// The problem details of the response (RFC 9457); nil if the response has none.

@@ -118,9 +118,9 @@ extension HTTPResponse {
     public func read<Value: Sendable>(
         as converter: ResponseConverter<Value>, decoder: any BodyDecoder = JSONDecoder()
     ) throws -> Value {
-        if let value = try converter.convertNow(self, decoder) { return value }
+        if let value = try converter.reading.convertNow(self, decoder) { return value }
         let fault = UndecodableBody("the converter reads a stream, but the body is already in memory")
-        throw converter.explained(fault, self)
+        throw converter.reading.explained(fault, self)
     }
 
     /// Returns the body.

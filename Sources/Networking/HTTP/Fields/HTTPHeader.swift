@@ -137,8 +137,14 @@ extension HTTPHeader: RedactedReflectable {
 enum HTTPGrammar {
     /// Whether the text is a token, which is the syntax of methods and field names.
     static func isToken(_ text: String) -> Bool {
-        var text = text
-        return !text.isEmpty && text.withUTF8 { $0.allSatisfy(isTokenByte) }
+        !text.isEmpty && checkBytes(of: text) { $0.allSatisfy(isTokenByte) }
+    }
+
+    /// Returns the result of a check of the bytes of a text, which are copied only if they are not in one piece.
+    private static func checkBytes<Result>(of text: String, _ check: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        if let result = text.utf8.withContiguousStorageIfAvailable(check) { return result }
+        var copy = text
+        return copy.withUTF8(check)
     }
 
     /// Whether the text is a valid field value: it is field content, and neither begins nor ends with a blank.
@@ -151,9 +157,8 @@ enum HTTPGrammar {
     /// Whether the text contains no control character except the tab, and no line separator. Therefore it contains no
     /// CR, LF and NUL, and none of the controls U+0080 to U+009F, which some programs treat as ends of lines.
     static func isFieldContent(_ text: String) -> Bool {
-        var text = text
         // The loop does not end early, so that the compiler can compare many bytes at once.
-        let (isValid, isASCII) = text.withUTF8 { bytes in
+        let (isValid, isASCII) = checkBytes(of: text) { bytes in
             var (faults, all) = (UInt8(0), UInt8(0))
             for byte in bytes {
                 faults |= (byte < 0x20 ? byte != 0x09 : byte == 0x7F) ? 1 : 0

@@ -43,6 +43,11 @@ extension HTTPRequest {
             }
         }
 
+        /// Reads a value of the part of this type, without a copy of the part; nil if there is none.
+        func read<Wanted: HTTPRequest.Part, Value>(_ type: Wanted.Type, _ value: (Wanted) -> Value) -> Value? {
+            box(of: ObjectIdentifier(type)).map { PartBox.Of<Wanted>.read($0, value) }
+        }
+
         /// The order of this type; an order that sets nothing if there is none.
         package subscript<Wanted: HTTPRequest.Order>(order type: Wanted.Type) -> Wanted {
             get { self[type] ?? Wanted() }
@@ -140,6 +145,10 @@ private class PartBox: @unchecked Sendable {  // because neither this class nor 
 
         static func part(_ box: PartBox) -> Part {
             unsafeDowncast(box, to: Of<Part>.self).part  // cannot fail: a box contains a part of its `type`
+        }
+
+        static func read<Value>(_ box: PartBox, _ value: (Part) -> Value) -> Value {
+            value(unsafeDowncast(box, to: Of<Part>.self).part)  // as in `part(_:)`
         }
 
         override var outsideOrigin: PartBox? { if let left = part.outsideOrigin { Of(left) } else { nil } }

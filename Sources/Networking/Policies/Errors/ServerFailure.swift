@@ -77,7 +77,7 @@ extension AdHocEndpoint {
     public func failing<ServerError: Decodable & Sendable>(as type: ServerError.Type) -> AdHocEndpoint {
         with {
             let read: @Sendable (HTTPResponse, any BodyDecoder) -> ServerError? = { response, decoder in
-                try? ResponseConverter<ServerError>.automatic(decoder: decoder).convertNow(response, decoder)
+                try? ResponseConverter<ServerError>.automatic(decoder: decoder).reading.convertNow(response, decoder)
             }
             $0.serverError = { read($0, $1) }
             $0.serverFailure = { response, decoder, error in read(response, decoder).map { ServerFailure($0, error) } }

@@ -28,6 +28,8 @@
         @exclusivity(unchecked) var sends = 0
         /// Whether the response is the outcome, although libcurl is about to send the request again.
         @exclusivity(unchecked) private(set) var isAnswered = false
+        /// The result, until its caller is notified.
+        @exclusivity(unchecked) var outcome: Result<TransferFacts, NetworkError>?
         /// The connection in use.
         @exclusivity(unchecked) var connection: CurlStreamLog.Connection?
         @exclusivity(unchecked) var stream: CurlStreamLog.Stream?

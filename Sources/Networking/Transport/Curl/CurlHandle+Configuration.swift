@@ -68,13 +68,6 @@
                 CurlHandle.exchange(handle)?.rewind() ?? Int32(CCURL_SEEKFUNC_FAIL)
             }
             installSocketCallbacks()
-            if library.has(.heldLoops) {
-                set(CCURLOPT_XFERINFODATA, me)
-                clibcurl_easy_set_progress(easy, Int32(CCURLOPT_XFERINFOFUNCTION)) { handle, _, _, _, _ in
-                    CurlHandle.exchange(handle)?.mayGoOn() == false ? 1 : 0
-                }
-                set(CCURLOPT_NOPROGRESS, 0)
-            }
             if library.has(.joinedLookups) {
                 set(CCURLOPT_RESOLVER_START_DATA, me)
                 clibcurl_easy_set_resolver_start(easy, Int32(CCURLOPT_RESOLVER_START_FUNCTION)) { _, _, handle in
@@ -91,6 +84,15 @@
                 else { return Int32(CCURL_PREREQFUNC_ABORT) }
                 return Int32(CCURL_PREREQFUNC_OK)
             }
+        }
+
+        /// Lets libcurl ask after each of its steps whether it may go on.
+        func installProgressCallback() {
+            set(CCURLOPT_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
+            clibcurl_easy_set_progress(easy, Int32(CCURLOPT_XFERINFOFUNCTION)) { handle, _, _, _, _ in
+                CurlHandle.exchange(handle)?.mayGoOn() == false ? 1 : 0
+            }
+            set(CCURLOPT_NOPROGRESS, 0)
         }
 
         /// Returns the connection on which the request will be sent; nil if it serves one request at a time, or if it

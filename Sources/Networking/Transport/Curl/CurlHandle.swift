@@ -13,13 +13,11 @@
         @exclusivity(unchecked) var exchange: CurlExchange?
         /// The index of this handle in the loop's list of handles in progress.
         @exclusivity(unchecked) var index = 0
-        let sockets: CurlSockets
+        private let surroundings: Surroundings
         let easy: UnsafeMutableRawPointer
         /// The connection in use.
         @exclusivity(unchecked) private(set) var connection = CurlSockets.Use()
-        private let share: CurlShare
         let memory: CurlHandleMemory
-        private let pool: CurlHandleMemory.Pool
         /// Whether libcurl looks up a name on another thread. Known only on versions with ``CurlFault/joinedLookups``.
         @exclusivity(unchecked) var isLookingUp = false
         /// Whether libcurl has opened a socket for the handle.
@@ -30,53 +28,41 @@
         @exclusivity(unchecked) private var isPausedOnUnknownSocket = false
         @exclusivity(unchecked) private(set) var isClosureWatched = false
         @exclusivity(unchecked) var tunnel: CurlTunnel?
-        /// The description of the proxy or Unix socket between the client and every host; nil if there is none.
-        private let between: String?
-        private let isProxySecure: Bool
-        let isDirect: Bool
-        private let proxyExceptions: ProxyExceptions
-        let tls: TLSConfiguration
-        private let httpVersions: CurlTransport.Configuration.HTTPVersions
-        let library: CurlLibrary
 
         /// - Throws: ``NetworkError`` if libcurl has no memory or no support for a setting, which the error names.
-        init(
-            _ configuration: CurlTransport.Configuration, library: CurlLibrary, sockets: CurlSockets, share: CurlShare,
-            memory pool: CurlHandleMemory.Pool
-        ) throws {
+        init(in surroundings: Surroundings) throws {
             guard let easy = clibcurl_easy_init() else {
                 throw NetworkError(.unknown, reason: "libcurl has no memory for a handle")
             }
             self.easy = easy
-            self.sockets = sockets
-            self.share = share
-            between = configuration.between
-            isProxySecure = configuration.proxy.isSecure
-            isDirect = configuration.proxy == .direct
-            proxyExceptions = configuration.proxyExceptions
-            tls = configuration.tls
-            httpVersions = configuration.httpVersions
-            self.library = library
-            self.pool = pool
-            memory = pool.take()
+            self.surroundings = surroundings
+            memory = surroundings.memory.take()
             set(CCURLOPT_ERRORBUFFER, memory.errorText)
             set(CCURLOPT_NOSIGNAL, 1)
             set(CCURLOPT_QUICK_EXIT, 1)
             set(CCURLOPT_PATH_AS_IS, 1)
             set(CCURLOPT_SUPPRESS_CONNECT_HEADERS, readsTunnels ? 0 : 1)
             set(CCURLOPT_PROTOCOLS, CCURLPROTO_HTTP | CCURLPROTO_HTTPS)
-            set(CCURLOPT_HTTP_VERSION, httpVersions.option)
+            set(CCURLOPT_HTTP_VERSION, surroundings.configuration.httpVersions.option)
             // See CurlFault.repeatsRequests.
             set(CCURLOPT_RTSP_REQUEST, CCURL_RTSPREQ_RECEIVE)
-            share.attach(easy)
+            surroundings.share.attach(easy)
             installCallbacks()
-            try apply(configuration)
+            try apply(surroundings.configuration)
+            if let list = surroundings.addresses.list {
+                clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_RESOLVE), list)
+            }
         }
 
         deinit {
             clibcurl_easy_cleanup(easy)
-            pool.giveBack(memory)
+            surroundings.memory.giveBack(memory)
         }
+
+        var sockets: CurlSockets { surroundings.sockets }
+        var library: CurlLibrary { surroundings.library }
+        var tls: TLSConfiguration { surroundings.configuration.tls }
+        var isDirect: Bool { surroundings.isDirect }
 
         /// Sets the options that depend on the request.
         func prepare(for exchange: CurlExchange) throws {
@@ -130,7 +116,7 @@
 
         private func setConnection(for exchange: CurlExchange) throws {
             setConnectTimeout(exchange.request.timeouts.effectiveConnect)
-            if proxyExceptions.contains(exchange.request.origin) { set(CCURLOPT_PROXY, "") }
+            if surroundings.configuration.proxyExceptions.contains(exchange.request.origin) { set(CCURLOPT_PROXY, "") }
             // Waiting for a connection that other requests use is useful only if HTTP/2 is possible.
             if mayUseHTTP2 { set(CCURLOPT_PIPEWAIT, 1) }
             if exchange.needsNewConnection { set(CCURLOPT_FRESH_CONNECT, 1) }
@@ -148,6 +134,7 @@
             if library.has(.repeatsRequests), !exchange.request.isRepeatable { set(CCURLOPT_FRESH_CONNECT, 1) }
             guard mayUseHTTP2 else { return }
             if readsLog { installLog() }
+            if library.has(.heldLoops) { installProgressCallback() }
             if library.has(.stallingHeads) { set(CCURLOPT_BUFFERSIZE, 65_536) }
             if !isSecure, library.has(.sharedPlainHTTP2) {
                 set(CCURLOPT_FRESH_CONNECT, 1)
@@ -206,7 +193,10 @@
         /// Whether libcurl's log is turned on for ``CurlStreamLog``.
         var readsLog: Bool { mayUseHTTP2 && library.has(.logsRefusedStreams) }
 
-        var mayUseHTTP2: Bool { isSecure ? httpVersions != .http1 : httpVersions == .http2 }
+        var mayUseHTTP2: Bool {
+            let versions = surroundings.configuration.httpVersions
+            return isSecure ? versions != .http1 : versions == .http2
+        }
 
         /// Records what the head of a response says about the connection in use.
         func note(_ head: ResponseHead) {
@@ -234,9 +224,9 @@
         /// Returns the error for libcurl's result code.
         func failure(_ code: Int32) -> NetworkError {
             CurlFailure(
-                code: code, words: tunnel?.words ?? words, between: between,
-                isProxySecure: isProxySecure, hasHead: exchange?.transfer.hasHead ?? false,
-                requiresHTTP2: httpVersions == .http2,
+                code: code, words: tunnel?.words ?? words, between: surroundings.configuration.between,
+                isProxySecure: surroundings.configuration.proxy.isSecure, hasHead: exchange?.transfer.hasHead ?? false,
+                requiresHTTP2: surroundings.configuration.httpVersions == .http2,
                 systemError: Int32(clibcurl_easy_get_long(easy, Int32(CCURLINFO_OS_ERRNO))),
                 proxyStatus: tunnel?.refusal ?? clibcurl_easy_get_long(easy, Int32(CCURLINFO_HTTP_CONNECTCODE)),
                 proxyError: clibcurl_easy_get_long(easy, Int32(CCURLINFO_PROXY_ERROR))

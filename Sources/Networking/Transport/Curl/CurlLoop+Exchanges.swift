@@ -41,7 +41,7 @@
             handle.exchange = exchange
             handle.index = active.count
             active.append(handle)
-            exchange.begin(mayWait: configuration.limits.mayWait)
+            exchange.begin(mayWait: limits.mayWait)
             if library.has(.forgottenAddresses) {
                 nextConnectingCheck = min(nextConnectingCheck, now &+ CurlLoop.connectingInterval)
             }
@@ -51,15 +51,16 @@
         }
 
         /// Ends the exchange of a handle.
-        func end(_ handle: CurlHandle, _ outcome: Result<TransferFacts, NetworkError>) {
+        func end(_ handle: CurlHandle, _ outcome: consuming Result<TransferFacts, NetworkError>) {
             if let exchange = detach(handle) { finish(exchange, outcome) }
         }
 
         /// Ends an exchange that has no handle. ``CurlOutcomes`` notifies the caller of the exchange later.
-        private func finish(_ exchange: CurlExchange, _ outcome: Result<TransferFacts, NetworkError>) {
+        private func finish(_ exchange: CurlExchange, _ outcome: consuming Result<TransferFacts, NetworkError>) {
             exchange.closeBody()
             loads.end(on: index)
-            outcomes.add(outcome, of: exchange)
+            exchange.outcome = outcome
+            outcomes.add(exchange)
         }
 
         /// Separates an exchange from its handle, and removes the handle from libcurl.
@@ -128,21 +129,29 @@
             }
         }
     }
+
+    extension CurlExchange {
+        /// Notifies the caller of the result.
+        func deliverOutcome() {
+            switch outcome.take() {
+            case .success(let facts): transfer.finish(facts)
+            case .failure(let error): transfer.fail(failure ?? error)
+            case nil: break
+            }
+        }
+    }
+
     /// The outcomes of ended exchanges whose callers have not been notified yet.
     ///
     /// Callers are notified in batches, because it is slow to wake their threads one by one. While the loop has other
     /// work, a caller is notified after at most four iterations of the loop.
     struct CurlOutcomes {
-        typealias Outcome = Result<TransferFacts, NetworkError>
-
-        private var ended: [(exchange: CurlExchange, outcome: Outcome)] = []
+        private var ended: [CurlExchange] = []
         private var turns = 0
 
         var isEmpty: Bool { ended.isEmpty }
 
-        mutating func add(_ outcome: Outcome, of exchange: CurlExchange) {
-            ended.append((exchange, outcome))
-        }
+        mutating func add(_ exchange: CurlExchange) { ended.append(exchange) }
 
         /// Ends an iteration of the loop.
         ///
@@ -153,12 +162,7 @@
         }
 
         mutating func deliver() {
-            for (exchange, outcome) in ended {
-                switch outcome {
-                case .success(let facts): exchange.transfer.finish(facts)
-                case .failure(let error): exchange.transfer.fail(exchange.failure ?? error)
-                }
-            }
+            for exchange in ended { exchange.deliverOutcome() }
             ended.removeAll(keepingCapacity: true)
             turns = 0
         }

@@ -19,15 +19,11 @@
             case resume(CurlExchange, Int32)
         }
 
-        let configuration: CurlTransport.Configuration
-        let library: CurlLibrary
         let inbox = CurlInbox()
         let loads: CurlLoads
         /// The index of the loop in ``loads``.
         let index: Int
-        private let share: CurlShare
-        /// The configured addresses of hosts in libcurl's form. Handles refer to this list.
-        private let addresses: CurlHeaderLines
+        private let surroundings: CurlHandle.Surroundings
         let sockets: CurlSockets
         let pace: CurlPace
         let multi: UnsafeMutableRawPointer
@@ -37,7 +33,6 @@
         /// The handles without an exchange that libcurl still has: see ``CurlFault/joinedLookups``.
         @exclusivity(unchecked) var abandoned: [CurlHandle] = []
         @exclusivity(unchecked) var outcomes = CurlOutcomes()
-        private let handleMemory = CurlHandleMemory.Pool()
         @exclusivity(unchecked) private var isOpen = true
         /// The time at which libcurl must be called; nil if it has no timer.
         @exclusivity(unchecked) var timer: UInt64?
@@ -57,11 +52,8 @@
         ) throws {
             self.index = index
             self.loads = loads
-            self.configuration = configuration
-            self.library = library
-            share = try CurlShare()
-            addresses = CurlHeaderLines(configuration.resolveLines)
-            sockets = try CurlSockets(configuration)
+            surroundings = try CurlHandle.Surroundings(configuration, library)
+            sockets = surroundings.sockets
             pace = CurlPace(configuration.limits.turn)
             guard let multi = clibcurl_multi_init() else {
                 throw NetworkError(.unknown, reason: "the engine cannot be started")
@@ -97,12 +89,10 @@
             if isAsleep { sockets.wake() }
         }
 
-        func makeHandle() throws -> CurlHandle {
-            let handle = try CurlHandle(
-                configuration, library: library, sockets: sockets, share: share, memory: handleMemory)
-            if let list = addresses.list { clibcurl_easy_set_pointer(handle.easy, Int32(CCURLOPT_RESOLVE), list) }
-            return handle
-        }
+        var library: CurlLibrary { surroundings.library }
+        var limits: CurlTransport.Configuration.Limits { surroundings.configuration.limits }
+
+        func makeHandle() throws -> CurlHandle { try CurlHandle(in: surroundings) }
 
         /// Posts a command to the loop.
         func post(_ command: Command) {

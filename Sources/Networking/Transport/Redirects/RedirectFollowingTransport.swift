@@ -108,8 +108,8 @@ enum Redirect {
     ///
     /// - Throws: ``NetworkError/Kind/redirectRefused`` with the reason.
     static func request(after response: HTTPResponse) throws -> HTTPRequest? {
-        let request = response.request
         guard let location = response.status.location(in: response.headers) else { return nil }
+        let request = response.request
         let locations = Set(response.headers.values(for: .location))
         guard locations.count == 1 else {
             throw refusal("expected one Location, found \(locations.count) different ones", response)

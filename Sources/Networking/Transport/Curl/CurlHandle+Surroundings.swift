@@ -1,0 +1,24 @@
+#if os(Linux)
+    extension CurlHandle {
+        /// What all handles of a loop have in common.
+        final class Surroundings {
+            let configuration: CurlTransport.Configuration
+            let library: CurlLibrary
+            let sockets: CurlSockets
+            let share: CurlShare
+            let memory = CurlHandleMemory.Pool()
+            /// The configured addresses of hosts in libcurl's form.
+            let addresses: CurlHeaderLines
+            let isDirect: Bool
+
+            init(_ configuration: CurlTransport.Configuration, _ library: CurlLibrary) throws {
+                self.configuration = configuration
+                self.library = library
+                sockets = try CurlSockets(configuration)
+                share = try CurlShare()
+                addresses = CurlHeaderLines(configuration.resolveLines)
+                isDirect = configuration.proxy == .direct
+            }
+        }
+    }
+#endif
