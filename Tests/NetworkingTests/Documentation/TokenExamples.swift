@@ -67,42 +67,6 @@ func save(
 }
 // snippet.end
 
-// snippet.passwordAgain
-actor PasswordHandler: ErrorHandler {
-    let session: AccessTokenSupervisor
-    let askForPassword: @Sendable () async -> AccessToken?
-    private var asking: Task<Bool, Never>?
-
-    init(
-        _ session: AccessTokenSupervisor,
-        ask: @escaping @Sendable () async -> AccessToken?
-    ) {
-        (self.session, askForPassword) = (session, ask)
-    }
-
-    func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
-        // Also true for calls that were not sent. False if the refresh failed
-        // because there is no network.
-        guard session.isOver else { return .next(failure.error) }
-        let asking = self.asking ?? ask()  // one dialog for all calls
-        defer { self.asking = nil }
-        return await asking.value
-            ? .retry(because: "the password was typed again")
-            : .next(failure.error)
-    }
-
-    private func ask() -> Task<Bool, Never> {
-        let task = Task { [session, askForPassword] in
-            guard let token = await askForPassword() else { return false }
-            session.replace(token)  // the same user: failed calls may go on
-            return true
-        }
-        asking = task
-        return task
-    }
-}
-// snippet.end
-
 @Suite("The article Tokens", .endsInTime)
 struct TokenExamples {
     private let stub = StubTransport { request in
@@ -149,53 +113,6 @@ struct TokenExamples {
         let service = NetworkService(environment: Fixture.environment, authorizedBy: session) { $0.transport = stub }
         try await service.request(.post("graphql").authorized())
         #expect(refreshes.value == 1 && stub.requests.count == 2)
-    }
-
-    private func makeService(_ session: AccessTokenSupervisor, _ handler: PasswordHandler) -> NetworkService {
-        NetworkService(environment: Fixture.environment, authorizedBy: session) {
-            $0.transport = stub
-            $0.errorHandlingService = ErrorHandlingService([handler])
-        }
-    }
-
-    @Test("The password is asked for once, and all calls of the session are repeated")
-    func password() async throws {
-        let session = AccessTokenSupervisor(token: AccessToken("old")) { _ in throw AccessToken.Rejected() }
-        let (asked, typed) = (Box(0), AsyncStream<AccessToken>.makeStream())
-        let handler = PasswordHandler(session) {
-            asked.change { $0 += 1 }
-            return await typed.stream.first { _ in true }
-        }
-        let service = makeService(session, handler)
-        let calls = (0..<5).map { _ in Task { try await service.request(.get("me").authorized()) } }
-        while asked.value == 0 { await Task.yield() }
-        let late = Task { try await service.request(.get("me").authorized()) }
-        for _ in 0..<1_000 { await Task.yield() }
-        typed.continuation.yield(AccessToken("typed"))
-        for call in calls + [late] { try await call.value }
-        #expect(asked.value == 1 && !session.isOver)
-        #expect(stub.requests.suffix(6).allSatisfy { $0.headers[.authorization] == "Bearer typed" })
-    }
-
-    @Test("Without a network, no password is asked for; a dismissed dialog is shown again for the next call")
-    func noPassword() async throws {
-        let (isOffline, asked) = (Box(true), Box(0))
-        let session = AccessTokenSupervisor(token: AccessToken("old")) { _ in
-            if isOffline.value { throw URLError(.notConnectedToInternet) }
-            throw AccessToken.Rejected()
-        }
-        let handler = PasswordHandler(session) {
-            asked.change { $0 += 1 }
-            return nil
-        }
-        let service = makeService(session, handler)
-        await #expect(throws: GeneralRequestError.self) { try await service.request(.get("me").authorized()) }
-        #expect(asked.value == 0 && !session.isOver)
-        isOffline.change { $0 = false }
-        for _ in 0..<2 {
-            await #expect(throws: GeneralRequestError.self) { try await service.request(.get("me").authorized()) }
-        }
-        #expect(asked.value == 2 && session.isOver)
     }
 
     @Test("Forms of a session; asking for the token")

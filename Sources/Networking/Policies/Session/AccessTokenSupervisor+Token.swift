@@ -12,8 +12,9 @@ extension AccessTokenSupervisor {
         return accessToken
     }
 
-    /// Whether the session is over: its token was refused, and could not be refreshed (``Event/sessionOver(_:)``).
-    /// Authorized calls then fail until another token is set. False if nobody has logged in, and after a log-out.
+    /// Whether the session is over: the server has refused to renew its token. Authorized calls then fail until another
+    /// token is set, or found in the store. False if there is only no network, if nobody has logged in, and after a
+    /// log-out, also one by another process.
     public var isOver: Bool { state.withLock { $0.machine.over != nil } }
 
     /// Returns a token for a use outside of a service: for a web view, a socket or another SDK. If the token has
