@@ -107,11 +107,12 @@ final class RawServer: Sendable {
     deinit {
         isEnded.change { $0 = true }
         shutdown(listener, Int32(SHUT_RDWR))
-        knock()
+        #if canImport(Darwin)
+            knock()
+        #endif
     }
 
-    /// Connects to the server, because `shutdown` does not wake a thread in `accept` on Apple platforms. On Linux, the
-    /// connection is refused.
+    /// Connects to the server, because `shutdown` does not wake a thread in `accept` on Apple platforms.
     private func knock() {
         let visitor = socket(Int32(address.ss_family), RawServer.streamType, 0)
         guard visitor >= 0 else { return }

@@ -25,6 +25,12 @@ indirect enum HostileOutcome: Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether a part of the response is missing, so that no engine may take it for a whole one.
+    var isEarlyEnd: Bool {
+        guard case .kind(let kind) = self else { return false }
+        return [.truncatedBody, .connectionLostAfterHead, .idleTimedOut].contains(kind)
+    }
+
     func matches(_ result: Result<HTTPResponse, NetworkError>) -> Bool {
         switch (self, result) {
         case (.response(let status, let text, let fields), .success(let response)):

@@ -39,6 +39,24 @@
     }
 
     extension URLSessionTransport {
+        /// Checks that Foundation on Linux can send a request.
+        ///
+        /// - Throws: ``NetworkError`` if Foundation would send the request in another form, or not at all.
+        func refuseUnsendable(_ request: HTTPRequest) throws {
+            let method = request.method.rawValue
+            try NetworkError.require(
+                method == method.uppercased(),
+                "method: URLSession on Linux sends \(method) in upper case; use CurlTransport")
+            try NetworkError.require(
+                URLAuthority(request.url).host.first != "[",
+                "URL: URLSession on Linux cannot connect to an IPv6 address; use CurlTransport")
+            let path = request.url.path(percentEncoded: true)
+            let isKept = !path.contains("/.") || !path.split(separator: "/").contains { $0 == "." || $0 == ".." }
+            try NetworkError.require(
+                isKept,
+                "URL: URLSession on Linux removes the segments . and .. from the path \(path); use CurlTransport")
+        }
+
         static func authentication(for tls: TLSConfiguration) throws(NetworkError) -> AuthenticationResponse.Handler {
             let isDefault = tls == TLSConfiguration()
             try NetworkError.require(isDefault, "tls: URLSession on Linux has no TLS settings; use CurlTransport")

@@ -64,7 +64,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-            // Foundation on Linux ends the process if the task has been cancelled before (L49).
+            // Foundation on Linux ends the process if the task has been cancelled before (L51).
             guard running(task)?.isOver == false, !isShutDown.withLock({ $0 }) else { return }
         #endif
         completionHandler(nil)

@@ -223,26 +223,6 @@ public final class URLSessionTransport: Transport {
         }
         return message
     }
-
-    #if canImport(FoundationNetworking)
-        /// Checks that Foundation on Linux can send a request.
-        ///
-        /// - Throws: ``NetworkError`` if Foundation would send the request in another form, or not at all.
-        private func refuseUnsendable(_ request: HTTPRequest) throws {
-            let method = request.method.rawValue
-            try NetworkError.require(
-                method == method.uppercased(),
-                "method: URLSession on Linux sends \(method) in upper case; use CurlTransport")
-            try NetworkError.require(
-                URLAuthority(request.url).host.first != "[",
-                "URL: URLSession on Linux cannot connect to an IPv6 address; use CurlTransport")
-            let path = request.url.path(percentEncoded: true)
-            let isKept = !path.contains("/.") || !path.split(separator: "/").contains { $0 == "." || $0 == ".." }
-            try NetworkError.require(
-                isKept,
-                "URL: URLSession on Linux removes the segments . and .. from the path \(path); use CurlTransport")
-        }
-    #endif
 }
 
 extension URL {
