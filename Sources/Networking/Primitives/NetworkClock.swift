@@ -105,11 +105,18 @@ extension Double {
 package struct Deadline: Sendable {
     let instant: Duration
     let clock: NetworkClock
+    /// Whether the deadline is that of the work for which the operation runs.
+    let isInherited: Bool
 
-    init(after duration: Duration, on clock: NetworkClock) {
+    init(after duration: Duration, on clock: NetworkClock, isInherited: Bool = false) {
         self.instant = clock.now() + duration
         self.clock = clock
+        self.isInherited = isInherited
     }
+
+    /// The deadline of the work that the current task does for somebody else. A call that begins in the task ends at
+    /// this deadline, too.
+    @TaskLocal static var inherited: Deadline?
 
     /// The time left; zero or negative after the deadline.
     var remaining: Duration { instant - clock.now() }

@@ -73,7 +73,12 @@ extension RequestPipeline {
         if interruption == .shutDown {
             return NetworkError(.transportShutDown, reason: "the client was shut down")
         }
-        guard interruption == .deadlineExceeded, let total = settings.timeouts.total else { return interruption }
+        guard interruption == .deadlineExceeded else { return interruption }
+        if scope.deadline?.isInherited == true {
+            return NetworkError(
+                .deadlineTimedOut, reason: "the deadline of the work around the call passed (CallDeadline)")
+        }
+        guard let total = settings.timeouts.total else { return interruption }
         return NetworkError(.deadlineTimedOut, reason: "the call did not end within \(total.shortText)")
     }
 

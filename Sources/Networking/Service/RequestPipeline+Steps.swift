@@ -78,8 +78,11 @@ extension RequestPipeline {
         request.headers.merge(client.environment(of: settings).value.defaultHeaders, .keepExisting)
     }
 
-    /// The adapters of the service, and then those of the call.
-    private var adapting: RequestAdaptingService { client.requestAdaptingService.adding(settings.adapters ?? []) }
+    /// The adapters of the service, if the call has none of its own; otherwise with those of the call, which run last.
+    private var adapting: RequestAdaptingService {
+        guard let own = settings.adapters else { return client.requestAdaptingService }
+        return client.requestAdaptingService.adding(own)
+    }
 
     /// Runs the adapters on the original request.
     func adapters(_ original: HTTPRequest) async throws -> HTTPRequest {

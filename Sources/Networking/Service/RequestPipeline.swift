@@ -67,9 +67,7 @@ final class RequestPipeline {
         self.client = client
         self.requirements = track?.pauseGate == nil ? requirements : requirements.forPausableCall()
         self.settings = settings
-        // A total timeout that is not positive is rejected later, when the request is created.
-        let total = settings.timeouts.total.flatMap { $0 > .zero ? Deadline(after: $0, on: client.clock) : nil }
-        self.scope = scope ?? CallScope(deadline: total)
+        self.scope = scope ?? CallScope(deadline: .ofCall(within: settings.timeouts.total, on: client.clock))
         self.session = session ?? client.sessionNumber
         events = Events.of(endpoint, on: client, settings.observers ?? [], in: self.scope, for: track)
         context = TransferContext(
@@ -77,7 +75,7 @@ final class RequestPipeline {
             pause: track?.pauseGate, isDownload: requirements.isDownload, refusal: client.refusal,
             rules: CallRules(
                 validators: settings.validators ?? .standard, maximumSize: settings.maximumResponseSize ?? .max,
-                shared: client.sharedRules.value.rules(following: settings.redirects) ?? client.sharedRules))
+                shared: settings.redirects.map { client.sharedRules.value.rules(following: $0) } ?? client.sharedRules))
         self.scope.admission = context
         date = client.clock.date()
         begun = client.clock.now()
@@ -195,9 +193,9 @@ struct SharedRules: Sendable {
     let clock: NetworkClock
     let followsRedirects: Bool
 
-    /// Returns the rules of a call that has a policy of its own; nil if the call has none.
-    func rules(following redirects: RedirectPolicy?) -> CopyOnWrite<SharedRules>? {
-        redirects.map { CopyOnWrite(SharedRules(clock: clock, followsRedirects: $0.alwaysFollows)) }
+    /// Returns the rules of a call that has a policy of its own.
+    func rules(following redirects: RedirectPolicy) -> CopyOnWrite<SharedRules> {
+        CopyOnWrite(SharedRules(clock: clock, followsRedirects: redirects.alwaysFollows))
     }
 }
 

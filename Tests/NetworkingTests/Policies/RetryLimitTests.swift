@@ -17,7 +17,7 @@ struct RetryLimitTests {
         for _ in 0..<2 { await story.clock.advanceToNextSleeper(of: 2) }
         let error = try #require(await story.error(task))
         #expect(error.status == .serviceUnavailable)
-        #expect(error.description.contains("the wait of 0.4 s would not end before the call's deadline"))
+        #expect(error.description.contains("not retried: 0.2 s left before the deadline, the retry needs 0.4 s"))
         #expect(story.times == [0, 400, 800])
         #expect(story.clock.now.offset == .milliseconds(800))
     }
@@ -133,7 +133,7 @@ struct RetryLimitTests {
         }
         let settings = RequestSettings { $0.timeouts.total = .seconds(5) }
         let error = await Fixture.failure { try await service.request(UserEndpoint.open, with: settings) }
-        #expect((error as? NetworkError)?.retryDecision?.reason.contains("would not end before") == true)
+        #expect((error as? NetworkError)?.retryDecision?.reason.contains("left before the deadline") == true)
         #expect(budget.balance == 3)
     }
 

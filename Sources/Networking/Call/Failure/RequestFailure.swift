@@ -98,7 +98,7 @@ public struct RequestFailure: Sendable {
         // If no request was sent, the body has not been read, and even a body that is not replayable can be sent.
         guard next.body.isReplayable || adaptedRequest == nil else { return "the body cannot be sent a second time" }
         if let time = bounds?.time, delay > .zero, time <= delay {
-            return "the wait of \(delay.shortText) would not end before the call's deadline"
+            return "\(max(time, .zero).shortText) left before the deadline, the retry needs \(delay.shortText)"
         }
         return nil
     }

@@ -64,13 +64,17 @@ final class SharedTransfer: Sendable {
     /// on the caller's thread and runs there until it first suspends. Handing a task to another thread costs ten times
     /// as much, and is unnecessary for a task that never suspends.
     private func start(on base: any Transport) -> Task<Void, Never> {
-        CallScope.Position.$current.withValue(CallScope.Position.current.map { $0.scope.map { .beside($0) } ?? $0 }) {
-            #if compiler(>=6.2)
-                if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
-                    return Task.immediate { [self] in await send(on: base) }
-                }
-            #endif
-            return Task { [self] in await send(on: base) }
+        // The transfer goes on after the deadline of the call that starts it.
+        Deadline.$inherited.withValue(nil) {
+            let position = CallScope.Position.current.map { position in position.scope.map { .beside($0) } ?? position }
+            return CallScope.Position.$current.withValue(position) {
+                #if compiler(>=6.2)
+                    if #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+                        return Task.immediate { [self] in await send(on: base) }
+                    }
+                #endif
+                return Task { [self] in await send(on: base) }
+            }
         }
     }
 
