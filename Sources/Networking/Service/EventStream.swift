@@ -20,6 +20,12 @@ struct EventStream: Sendable {
     let settings: RequestSettings
     let reconnection: ServerSentEvent.Reconnection
 
+    /// A random number from 0 to 1, for the wait before a reconnection.
+    fileprivate var spread: Double {
+        var random = client.configuration.random
+        return .random(in: 0..<1, using: &random)
+    }
+
     /// A reader that requests the events one by one.
     struct Iterator: AsyncIteratorProtocol {
         private let stream: EventStream
@@ -42,7 +48,10 @@ struct EventStream: Sendable {
         mutating func next() async throws -> ServerSentEvent? {
             while !machine.isOver {
                 let (outcome, event, failure) = await read()
-                switch machine.step(after: outcome, id: events?.lastEventID, retry: events?.retry) {
+                let stream = stream
+                let step = machine.step(
+                    after: outcome, id: events?.lastEventID, retry: events?.retry, spread: stream.spread)
+                switch step {
                 case .deliver: return event
                 case .end: return nil
                 case .fail: throw failure ?? CancellationError()  // a failed outcome always has an error
@@ -111,13 +120,15 @@ struct EventStream: Sendable {
 
     /// Waits before a new connection. A reset of the service also ends the stream during this wait.
     fileprivate func wait(for delay: Duration, as presence: StreamPresence) async throws {
-        let scope = CallScope()
+        let scope = CallScope(deadline: .ofCall(within: nil, on: client.clock))
         presence.begin(scope)
         client.calls.enter(scope, endpoint)
         defer {
             scope.detach()
             client.calls.leave(scope)
         }
+        // A wait that cannot end before the inherited deadline is not begun.
+        if let deadline = scope.deadline, deadline.remaining <= delay { scope.interrupt(.deadlineExceeded) }
         do {
             try await CallScope.Position.$current.withValue(.inside(scope)) { try await client.clock.wait(for: delay) }
         } catch {

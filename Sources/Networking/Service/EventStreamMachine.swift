@@ -66,7 +66,11 @@ package struct EventStreamMachine: Sendable {
     /// - Parameters:
     ///   - id: The last event ID of the connection; nil if no connection was opened.
     ///   - retry: The reconnection time that the connection's server has sent; nil if it has sent none.
-    package mutating func step(after outcome: Outcome, id: String?, retry: Duration?) -> Step {
+    ///   - spread: A random number from 0 to 1: see ``wait(for:afterEmpty:spread:)``. It is drawn only for a
+    ///     reconnection.
+    package mutating func step(
+        after outcome: Outcome, id: String?, retry: Duration?, spread: @autoclosure () -> Double
+    ) -> Step {
         switch outcome {
         case .event:
             (failures, emptyConnections) = (0, 0)
@@ -89,16 +93,25 @@ package struct EventStreamMachine: Sendable {
         lastEventID = id ?? lastEventID
         delay = retry.map { max($0, .milliseconds(100)) } ?? delay
         defer { emptyConnections += 1 }
-        return .reconnect(after: EventStreamMachine.wait(for: delay, afterEmpty: emptyConnections))
+        return .reconnect(after: EventStreamMachine.wait(for: delay, afterEmpty: emptyConnections, spread: spread()))
     }
 
-    /// Returns the time before a reconnection: at most 10 minutes, unless the delay is longer. After a connection that
-    /// brought no event, it is at least 200 ms, so that a delay of zero is no storm.
+    /// Returns the time before a reconnection. It doubles after each connection that brought no event, so that a delay
+    /// of zero is no storm, up to 10 minutes, unless the delay is longer.
     ///
-    /// - Parameter count: The number of consecutive connections that brought no event.
-    package static func wait(for delay: Duration, afterEmpty count: Int) -> Duration {
+    /// Streams that lost the same server at the same time do not come back at the same time: the first wait is between
+    /// three and five quarters of this time, later ones between a half and six fifths. After an outage, the last wait
+    /// is about as long as the outage, so that the streams come back over a span that grows with it.
+    ///
+    /// - Parameters:
+    ///   - count: The number of consecutive connections that brought no event.
+    ///   - spread: A random number from 0 to 1.
+    package static func wait(for delay: Duration, afterEmpty count: Int, spread: Double) -> Duration {
         // The limit prevents an overflow. It is longer than any wait.
         let base = min(max(delay, count > 0 ? .milliseconds(100) : .zero), .seconds(Int64.max / 64))
-        return min(base * (1 << min(count, 5)), max(base, .seconds(600)))
+        let time = min(base * (1 << min(count, 4)), max(base, .seconds(600)))
+        let (least, most) = count == 0 ? (0.75, 1.25) : (0.5, 1.2)
+        // No wait becomes shorter than the 100 ms that a server cannot change.
+        return max(time * (least + spread * (most - least)), min(time, .milliseconds(100)))
     }
 }

@@ -11,7 +11,7 @@ struct ExploreCheck: Check {
         private let all: [ExplorePart] = Self.tokens
     #else
         private let all: [ExplorePart] =
-            Self.tokens + Self.circuits + Self.admissions + Self.tasks
+            Self.tokens + Self.circuits + Self.gates + Self.admissions + Self.tasks
             + Self.streams + Self.tables
     #endif
 

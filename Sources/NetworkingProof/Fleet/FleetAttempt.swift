@@ -25,6 +25,8 @@ struct FleetAttempt {
     var openings: Int32 = 0
     /// Whether the client refreshes its token only for this call.
     var isAlone = false
+    /// Whether the request has waited for its turn after a pause.
+    var hasTurn = false
     /// The number of consecutive connections of a stream that brought no event.
     var emptyConnections: UInt8 = 0
 

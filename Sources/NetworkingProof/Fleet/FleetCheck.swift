@@ -97,6 +97,9 @@ extension FleetScenario.Limits {
         demand("the mean load during the fault", outcome.mean(in: scenario.seconds), atMost: mean)
         demand("the peak after the fault", outcome.peak(in: scenario.restored..<scenario.length), atMost: peak)
         demand("the number of requests for each call", outcome.requestsPerCall, atMost: requests)
+        demand(
+            "the part of the event streams that open in a second",
+            outcome.mostOpened(in: scenario.restored..<scenario.length), atMost: streams)
         if let served = outcome.secondsToServeAll {
             demand("the time in seconds until every client is served", served, atMost: Double(seconds))
         } else {

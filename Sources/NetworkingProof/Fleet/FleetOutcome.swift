@@ -7,6 +7,8 @@ struct FleetOutcome: Equatable, Sendable, Encodable {
     let normal: Int
     /// The number of requests in each second.
     var load: [Int] = []
+    /// The number of event streams that were opened in each second.
+    var opened: [Int] = []
     var calls = 0
     var failures = 0
     /// The number of calls that succeeded or failed.
@@ -21,6 +23,9 @@ struct FleetOutcome: Equatable, Sendable, Encodable {
 
     /// The highest load of a second, as a multiple of the normal load.
     func peak(in seconds: Range<Int>) -> Double { Double(load[seconds].max() ?? 0) / Double(normal) }
+
+    /// The largest part of all event streams that was opened in a second.
+    func mostOpened(in seconds: Range<Int>) -> Double { Double(opened[seconds].max() ?? 0) / Double(clients) }
 
     func mean(in seconds: Range<Int>) -> Double {
         Double(load[seconds].reduce(0, +)) / Double(normal * seconds.count)

@@ -18,6 +18,10 @@ struct FleetPolicy: Sendable {
     var retry: RetryPolicy?
     var hasBudget = false
     var hasGate = false
+    /// The part of a pause during which the requests of the pause leave after its end.
+    var gateSpread = 0.0
+    /// Whether event streams come back over a span.
+    var spreadsStreams = true
     var breaker: CircuitBreaker.Configuration?
     var session = Session.none
     /// Whether the checks apply to this policy.
@@ -40,6 +44,14 @@ struct FleetPolicy: Sendable {
             $0.breaker = .init(failureRatio: 0.5, minimumCalls: 10, window: .seconds(10), pause: .seconds(30))
             $0.isWhole = true
         }
+        add("+ spread 0.5") {
+            $0.gateSpread = 0.5
+            $0.isWhole = false
+        }
+        add("+ spread 1") {
+            $0.gateSpread = 1
+            $0.isWhole = true
+        }
         // The clients make three calls in the window. The default breaker needs ten, so it opens only after retries.
         add("for 3 calls") {
             $0.breaker = .init(failureRatio: 0.5, minimumCalls: 3, window: .seconds(10), pause: .seconds(30))
@@ -50,7 +62,7 @@ struct FleetPolicy: Sendable {
 
     /// The policies for tokens that expire.
     static let sessions: [FleetPolicy] = {
-        let whole = ladder[ladder.count - 2]
+        guard let whole = ladder.first(where: \.isWhole) else { return [] }
         return [
             FleetPolicy(name: "no session"),
             FleetPolicy(name: "session", session: .opaque),
@@ -58,6 +70,15 @@ struct FleetPolicy: Sendable {
             FleetPolicy(copying: whole, name: "all but expiry", session: .opaque),
             FleetPolicy(copying: whole, name: "all", session: .expiring),
         ]
+    }()
+
+    /// The policies for event streams that have lost their server for a minute.
+    static let streams: [FleetPolicy] = {
+        var together = FleetPolicy(name: "at once")
+        together.spreadsStreams = false
+        var spread = FleetPolicy(name: "spread")
+        spread.isWhole = true
+        return [together, spread]
     }()
 
     private init(name: String, session: Session = .none) {
@@ -68,6 +89,7 @@ struct FleetPolicy: Sendable {
     private init(copying other: FleetPolicy, name: String, session: Session = .none) {
         self = FleetPolicy(name: name, session: session)
         (retry, hasBudget, hasGate) = (other.retry, other.hasBudget, other.hasGate)
+        (gateSpread, spreadsStreams) = (other.gateSpread, other.spreadsStreams)
         (breaker, isWhole) = (other.breaker, other.isWhole)
     }
 

@@ -15,14 +15,25 @@ extension FleetRun {
             }
             attempt.openings = Int32(clamping: clients.circuits[client].openings)
         }
-        if policy.hasGate, let wait = clients.gates[client].wait(at: now) {
+        if policy.hasGate, let wait = waitAtGate(attempt) {
             returnProbe(&attempt)
+            attempt.hasTurn = true
             return schedule(attempt, after: wait)
         }
         if !clients.sessions.isEmpty, attempt.kind == .call {
             guard passSession(&attempt) else { return }
         }
         transmit(attempt)
+    }
+
+    /// Returns the time until the turn of a request of a pause; nil if the request may leave now.
+    private func waitAtGate(_ attempt: FleetAttempt) -> Duration? {
+        let gate = clients.gates[Int(attempt.client)]
+        let turn = attempt.hasTurn ? gate.opening : nil
+        guard gate.holds(isRepeated: attempt.retries > 0, havingTurnOf: turn, at: now) else { return nil }
+        var random = random
+        let fraction = policy.gateSpread > 0 ? Double.random(in: 0..<1, using: &random) : 0
+        return gate.turn(at: now, before: nil, fraction: fraction) - now
     }
 
     /// Releases the permit of a probe that was not sent.
@@ -39,7 +50,8 @@ extension FleetRun {
         let client = Int(attempt.client)
         let mark = hear(attempt)
         if policy.hasGate, attempt.asked > 0 {
-            _ = clients.gates[client].close(for: .seconds(Int(attempt.asked)), atMost: .seconds(60), at: now)
+            _ = clients.gates[client].close(
+                for: .seconds(Int(attempt.asked)), atMost: .seconds(60), spread: policy.gateSpread, at: now)
         }
         if policy.breaker != nil {
             let result = circuitOutcomes[Int(attempt.outcome.rawValue)]
@@ -61,6 +73,7 @@ extension FleetRun {
     private mutating func succeed(_ attempt: FleetAttempt) {
         if attempt.kind == .stream {
             outcome.closedStreams -= 1
+            outcome.opened[step / FleetRun.stepsPerSecond] += 1
             return
         }
         outcome.ended += 1
@@ -79,6 +92,7 @@ extension FleetRun {
         }
         var attempt = attempt
         attempt.retries += 1
+        attempt.hasTurn = false
         schedule(attempt, after: delay)
     }
 
@@ -99,12 +113,16 @@ extension FleetRun {
             return
         }
         attempt.retries = 0
+        attempt.hasTurn = false
         reconnect(attempt)
     }
 
     mutating func reconnect(_ attempt: FleetAttempt) {
         var attempt = attempt
-        let wait = EventStreamMachine.wait(for: reconnection.delay, afterEmpty: Int(attempt.emptyConnections))
+        var random = random
+        let wait = EventStreamMachine.wait(
+            for: reconnection.delay, afterEmpty: Int(attempt.emptyConnections),
+            spread: policy.spreadsStreams ? .random(in: 0..<1, using: &random) : 0.5)
         attempt.emptyConnections += 1
         schedule(attempt, after: wait)
     }

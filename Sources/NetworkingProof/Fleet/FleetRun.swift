@@ -43,6 +43,7 @@ struct FleetRun {
         server = FleetServer(scenario, normal: normal)
         outcome = FleetOutcome(scenario: scenario.name, policy: policy.name, clients: count, normal: normal)
         due = Array(repeating: [], count: (scenario.length + FleetRun.longestEnd) * FleetRun.stepsPerSecond)
+        outcome.opened = Array(repeating: 0, count: scenario.length + FleetRun.longestEnd)
         outcome.closedStreams = scenario.fault == .deployment ? count : 0
     }
 

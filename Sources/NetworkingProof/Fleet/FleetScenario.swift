@@ -21,6 +21,8 @@ struct FleetScenario: Sendable {
         var seconds: Int
         /// The number of requests, as a multiple of the number of calls.
         var requests: Double
+        /// The largest part of the event streams that may open in a second after the fault.
+        var streams = 1.0
     }
 
     let name: String
@@ -42,7 +44,11 @@ struct FleetScenario: Sendable {
     /// Returns the limits for a policy. If the tokens say when they expire, each client sends only its calls and one
     /// refresh.
     func limits(for policy: FleetPolicy) -> Limits {
-        policy.session == .expiring ? Limits(mean: 1.1, peak: 1.1, seconds: 11, requests: 1.1) : limits
+        if policy.session == .expiring { return Limits(mean: 1.1, peak: 1.1, seconds: 11, requests: 1.1) }
+        var limits = limits
+        // All calls of the pause leave during its length, beside the new ones.
+        if policy.gateSpread == 1 { limits.peak = min(limits.peak, 3) }
+        return limits
     }
 
     /// The second from which the server works again.
@@ -61,5 +67,8 @@ struct FleetScenario: Sendable {
         FleetScenario(
             name: "deployment", fault: .deployment, seconds: 20..<25, length: 80, policies: FleetPolicy.ladder,
             limits: Limits(mean: 3.9, peak: 3.6, seconds: 45, requests: 1.3), contrast: 3.5),
+        FleetScenario(
+            name: "streams", fault: .deployment, seconds: 20..<80, length: 160, policies: FleetPolicy.streams,
+            limits: Limits(mean: 1.6, peak: 1.5, seconds: 60, requests: 1.4, streams: 0.05), contrast: 3.5),
     ]
 }

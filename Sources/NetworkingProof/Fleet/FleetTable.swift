@@ -18,7 +18,7 @@ struct FleetTable: CustomStringConvertible {
     private var summary: [String] {
         let titles = [
             "policy", "mean in fault", "peak in fault", "peak after", "requests/call", "failed calls", "all served in",
-            "streams ended",
+            "streams ended", "streams/s",
         ]
         return [line(titles)]
             + outcomes.map { outcome in
@@ -28,6 +28,7 @@ struct FleetTable: CustomStringConvertible {
                     outcome.peak(in: scenario.restored..<scenario.length).times, outcome.requestsPerCall.times,
                     (Double(outcome.failures) / Double(outcome.calls) * 100).times + " %",
                     outcome.secondsToServeAll.map { "\($0.times) s" } ?? "never", outcome.endedStreams.grouped,
+                    (outcome.mostOpened(in: scenario.restored..<scenario.length) * 100).times + " %",
                 ])
             }
     }

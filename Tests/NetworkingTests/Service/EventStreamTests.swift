@@ -22,6 +22,7 @@ struct EventStreamTests {
         NetworkService(environment: Fixture.environment, authorizedBy: session) {
             $0.transport = stub
             $0.clock = clock.networkClock
+            $0.random = RandomSource(ConstantGenerator(0.5))
         }
     }
 
@@ -109,7 +110,7 @@ struct EventStreamTests {
         for _ in 0..<4 { waits.append(await clock.advanceToNextSleeper()) }
         let (data, error) = await reading.value
         #expect(data == ["a", "b"])
-        #expect(waits == [.seconds(1), .seconds(2), .seconds(4), .seconds(1)])
+        #expect(waits.map(\.roundedMilliseconds) == [1_000, 1_700, 3_400, 1_000])
         #expect(error as? GeneralRequestError == .forbidden)
     }
 
@@ -121,11 +122,12 @@ struct EventStreamTests {
         let service = NetworkService(environment: Fixture.environment) {
             $0.transport = stub
             $0.clock = clock.networkClock
+            $0.random = RandomSource(ConstantGenerator(0.5))
             $0.circuitBreaker = CircuitBreaker(minimumCalls: 1, clock: clock.networkClock)
         }
         let (data, waits) = try await read(service.events(News()), waits: 5)
         #expect(data == ["a", "b"])
-        #expect(waits == [.seconds(3), .seconds(6), .seconds(12), .seconds(24), .seconds(3)])
+        #expect(waits.map(\.roundedMilliseconds) == [3_000, 5_100, 10_200, 20_400, 3_000])
         #expect(stub.requests.count == 4)
     }
 
@@ -156,10 +158,45 @@ struct EventStreamTests {
         #expect(stub.requests.allSatisfy { $0.headers[.cacheControl] == "no-cache" })
     }
 
-    @Test("A delay of zero is no storm: connections without an event wait for 0, 0.2, 0.4 s, and so on")
+    @Test("A delay of zero is no storm: connections without an event wait for 0, at least 0.1, 0.2 s, and so on")
     func zeroDelay() {
-        let waits = (0..<8).map { EventStreamMachine.wait(for: .zero, afterEmpty: $0) / .milliseconds(1) }
-        #expect(waits == [0, 200, 400, 800, 1_600, 3_200, 3_200, 3_200])
+        func waits(_ spread: Double) -> [Int] {
+            (0..<7).map { EventStreamMachine.wait(for: .zero, afterEmpty: $0, spread: spread).roundedMilliseconds }
+        }
+        #expect(waits(0) == [0, 100, 200, 400, 800, 800, 800])
+        #expect(waits(1) == [0, 240, 480, 960, 1_920, 1_920, 1_920])
+    }
+
+    @Test(
+        "The mean of the first wait is the delay: after a short restart, a stream is back as fast as without a spread")
+    func meanWait() {
+        func wait(_ spread: Double) -> Duration {
+            EventStreamMachine.wait(for: .seconds(3), afterEmpty: 0, spread: spread)
+        }
+        #expect(wait(0) == .milliseconds(2_250) && wait(0.5) == .seconds(3) && wait(1) == .milliseconds(3_750))
+    }
+
+    @Test("The wait between two connections is random, and an event draws no number")
+    func spread() async throws {
+        stub.on(.get, "/v1/news", events("data: a\n\ndata: b\n\n"), events("data: c\n\n"), .status(.noContent))
+        let drawn = Box(0)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.clock = clock.networkClock
+            $0.random = RandomSource(CountingGenerator(drawn: drawn))
+        }
+        let (data, waits) = try await read(service.events(News()), waits: 2)
+        #expect(data == ["a", "b", "c"] && waits == [.milliseconds(2_250), .milliseconds(2_250)])
+        #expect(drawn.value == 2)
+    }
+
+    private struct CountingGenerator: RandomNumberGenerator, Sendable {
+        let drawn: Box<Int>
+
+        mutating func next() -> UInt64 {
+            drawn.change { $0 += 1 }
+            return 0
+        }
     }
 
     @Test("A negative delay of any size means that the stream reconnects at once, as zero does")
@@ -185,4 +222,9 @@ struct EventStreamTests {
         #expect(data == ["a", "b"] && waits[0] == .milliseconds(100))
         #expect(stub.requests.map { $0.headers[.lastEventID] } == [nil, "9", "9"])
     }
+}
+
+extension Duration {
+    /// The duration in milliseconds. A product with a fraction is not exact.
+    fileprivate var roundedMilliseconds: Int { Int((self / .milliseconds(1)).rounded()) }
 }

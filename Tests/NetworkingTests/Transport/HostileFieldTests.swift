@@ -148,7 +148,7 @@ struct HostileFieldTests {
     func hurry() {
         var machine = EventStreamMachine(ServerSentEvent.Reconnection(), repeating: .always)
         machine.connect()
-        #expect(machine.step(after: .ended, id: nil, retry: .zero) == .reconnect(after: .milliseconds(100)))
+        #expect(machine.step(after: .ended, id: nil, retry: .zero, spread: 0) == .reconnect(after: .milliseconds(100)))
     }
 
     @Test("Small chunks that wait for a reader are joined")

@@ -63,6 +63,7 @@ package struct Admission: Sendable {
         /// Waits for one policy.
         mutating func wait(for index: Int, _ noteWait: (any AdmissionPolicy) -> Void) async throws {
             noteWait(policies[index])
+            request.keepPositions()
             permits[index] = try await policies[index].enter(request, for: endpoint)
         }
 
@@ -71,7 +72,6 @@ package struct Admission: Sendable {
         mutating func reserve(_ noteWait: (any AdmissionPolicy) -> Void) async throws {
             let limits = policies.indices.filter { policies[$0].admissionStage == .limit }
                 .sorted { policies[$0].lockOrder < policies[$1].lockOrder }
-            request.keepPositions()
             for index in limits {
                 permits[index] = try policies[index].tryEnter(request, for: endpoint)
                 if permits[index] == nil { try await wait(for: index, noteWait) }

@@ -228,9 +228,15 @@ extension RequestSettings {
     }
 }
 
-/// The positions of a request in queues, by the identities of the queues.
+/// The positions of a request in queues, and its turns after pauses, by the identities of the queues and gates.
 final class QueuePositions: Sendable {
     private let numbers = Locked<[ObjectIdentifier: UInt64]>([:])
+    private let turns = Locked<[ObjectIdentifier: Duration]>([:])
+
+    /// The end of the pause for which the request has had its turn at a gate; nil if there is none.
+    func turn(at gate: ObjectIdentifier) -> Duration? { turns.withLock { $0[gate] } }
+
+    func note(turnAfter pause: Duration, at gate: ObjectIdentifier) { turns.withLock { $0[gate] = pause } }
 
     func number(in queue: ObjectIdentifier) -> UInt64? {
         numbers.withLock { $0[queue] }

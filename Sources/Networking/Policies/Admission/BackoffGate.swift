@@ -7,7 +7,14 @@
 /// time has passed. Requests wait until then. A request whose deadline is earlier ends at once. A token refresh never
 /// waits. Use one gate for all services of a server.
 ///
-/// If `RateLimit` requests a longer time than ``init(longest:clock:)`` allows, for example because the requests of a
+/// If thousands of clients wait for the same time, all of them send their requests in the same second. With
+/// `BackoffGate(spread: 0.5)`, the requests that have waited, and repeated requests, leave at random times during half
+/// of the pause after its end: at 1 + 1 / 0.5 = 3 times the normal load, if requests begin evenly. The first of them is
+/// the probe: if the server asks for another pause, the others go on waiting. A request that begins after the pause
+/// does not wait. A request never waits longer than the pause and its spread. If its deadline is earlier than that, it is
+/// sent in the first half of the time between the pause and its deadline.
+///
+/// If `RateLimit` requests a longer time than ``init(longest:spread:clock:random:)`` allows, for example because the requests of a
 /// day are used up, requests do not wait: they end at once with ``NetworkError/Kind/rateLimited``, until the time has
 /// passed, but for at most a day.
 public final class BackoffGate: StagedAdmissionPolicy {
@@ -15,8 +22,11 @@ public final class BackoffGate: StagedAdmissionPolicy {
     public let events = Broadcaster<AdmissionEvent>()
     /// The longest time for which requests wait after one response.
     let longest: Duration
+    /// The part of a pause, after its end, during which the requests of the pause leave.
+    let spread: Double
     private let clock: NetworkClock
-    /// The state of each origin for which the gate is closed.
+    private let random: RandomSource
+    /// The state of each origin for which the gate is closed, or whose requests still leave.
     private let closed = Locked(OriginTable<GateMachine>())
 
     /// Creates a gate.
@@ -24,10 +34,18 @@ public final class BackoffGate: StagedAdmissionPolicy {
     /// - Parameters:
     ///   - longest: The longest time for which requests wait after one response. If `Retry-After` requests a longer
     ///     time, `longest` is used. If `longest` is zero, the gate never closes. Default: 60 seconds.
+    ///   - spread: The part of a pause, from 0 to 1, during which its requests leave after its end. Default: 0; all of
+    ///     them leave when the pause ends, which is right for a client that is alone.
     ///   - clock: The clock that measures the time.
-    public init(longest: Duration = .seconds(60), clock: NetworkClock = .continuous) {
+    ///   - random: The source of the times at which requests leave.
+    public init(
+        longest: Duration = .seconds(60), spread: Double = 0, clock: NetworkClock = .continuous,
+        random: RandomSource = .system
+    ) {
         self.longest = longest
+        self.spread = spread > 0 ? min(spread, 1) : 0  // also for a value that is not a number
         self.clock = clock
+        self.random = random
     }
 
     package var stage: AdmissionStage { .gate }
@@ -37,9 +55,10 @@ public final class BackoffGate: StagedAdmissionPolicy {
         closed.withLock { $0[origin] }?.wait(at: clock.now())
     }
 
-    /// Returns a permit if the gate is open.
+    /// Returns a permit if the gate is open, and the request does not leave later because of a pause.
     public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? {
-        pause(for: request) == nil ? AdmissionPermit(for: request.origin) : nil
+        let turn = request.positions?.turn(at: ObjectIdentifier(self))
+        return pause(for: request, havingTurnOf: turn) == nil ? AdmissionPermit(for: request.origin) : nil
     }
 
     /// Waits until the gate is open.
@@ -47,21 +66,29 @@ public final class BackoffGate: StagedAdmissionPolicy {
     /// - Throws: ``NetworkError/Kind/deadlineTimedOut`` at once if the call's deadline is before the gate opens, and
     ///   ``NetworkError/Kind/rateLimited`` at once if the host has requested a longer time by `RateLimit`.
     public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
-        while let pause = pause(for: request) {
-            let wait = pause.end - clock.now()
-            if pause.isLong, wait > .zero, let origin = request.origin {
+        // The end of the pause for which the request has had its turn.
+        var opening = request.positions?.turn(at: ObjectIdentifier(self))
+        while let pause = pause(for: request, havingTurnOf: opening) {
+            let now = clock.now()
+            let wait = pause.opening - now
+            if pause.isInLongPause(at: now), let origin = request.origin {
                 throw NetworkError(
                     .rateLimited,
                     reason: "\(origin) accepts no more requests (RateLimit); try again in \(wait.shortText)",
                     request: request)
             }
-            if let deadline = CallScope.current?.deadline, deadline.remaining <= wait {
+            let remaining = CallScope.current?.deadline?.remaining
+            if let remaining, wait > .zero, remaining <= wait {
                 throw NetworkError(
                     .deadlineTimedOut,
                     reason: "the host requests a wait of \(wait.shortText), which would end after the call's deadline"
                 )
             }
-            try await clock.wait(for: wait)
+            let time = pause.turn(at: now, before: remaining.map { now + $0 }, fraction: fraction())
+            try await clock.wait(for: time - now)
+            // A turn is drawn once for each pause, although the request may enter again because of another policy.
+            opening = pause.opening
+            request.positions?.note(turnAfter: pause.opening, at: ObjectIdentifier(self))
         }
         return AdmissionPermit(for: request.origin)
     }
@@ -72,12 +99,18 @@ public final class BackoffGate: StagedAdmissionPolicy {
         guard let (asked, isQuota) = timeAsked(by: head), min(asked, longest) > .zero else { return }
         let now = clock.now()
         let wait = closed.withLock { closed in
-            closed.makeRoom(for: origin) { $0.wait(at: now) != nil }
+            closed.makeRoom(for: origin) { $0.end > now }
             return closed.change(origin, from: GateMachine()) {
-                $0.close(for: asked, atMost: longest, isQuota: isQuota, at: now)
+                $0.close(for: asked, atMost: longest, isQuota: isQuota, spread: spread, at: now)
             }
         }
         if let wait { events.publish(.gateClosed(origin, for: wait)) }
+    }
+
+    private func fraction() -> Double {
+        guard spread > 0 else { return 0 }
+        var random = random
+        return .random(in: 0..<1, using: &random)
     }
 
     /// Does nothing: the head of the response has decided.
@@ -88,8 +121,7 @@ public final class BackoffGate: StagedAdmissionPolicy {
 
     /// Returns the time that a response requests, and whether the reason is that no requests remain.
     private func timeAsked(by response: HTTPResponse) -> (Duration, isQuota: Bool)? {
-        let isRefused = [.tooManyRequests, .serviceUnavailable, 529].contains(response.status)
-        let asked = isRefused ? response.headers.retryDelay(from: clock.date()) : nil
+        let asked = response.status.isRefusalForLoad ? response.headers.retryDelay(from: clock.date()) : nil
         let limit = response.headers.rateLimit
         let reset = limit.flatMap { $0.remaining <= 0 ? $0.reset : nil }
         // A window is only a guess of the time.
@@ -97,61 +129,33 @@ public final class BackoffGate: StagedAdmissionPolicy {
         return (asked ?? reset).map { ($0, false) }
     }
 
-    /// Returns the pause in which a request would be sent. Nil if the gate is open.
-    private func pause(for request: HTTPRequest) -> (end: Duration, isLong: Bool)? {
-        let (pause, opened): ((Duration, isLong: Bool)?, HTTPOrigin?) = closed.withLock { closed in
-            guard !closed.isEmpty, let origin = request.origin, let machine = closed[origin] else { return (nil, nil) }
+    /// Returns the pause because of which a request has to wait; nil if it may leave.
+    ///
+    /// - Parameter turn: The end of the pause for which the request has had its turn; nil if there is none.
+    private func pause(for request: HTTPRequest, havingTurnOf turn: Duration?) -> GateMachine? {
+        let (pause, opened): (GateMachine?, HTTPOrigin?) = closed.withLock { closed in
+            guard !closed.isEmpty, let origin = request.origin, var machine = closed[origin] else { return (nil, nil) }
             let now = clock.now()
-            guard machine.wait(at: now) == nil else {
-                return ((machine.opening, machine.isInLongPause(at: now)), nil)
-            }
-            closed[origin] = nil
-            return (nil, origin)
+            guard machine.wait(at: now) == nil else { return (machine, nil) }
+            let isFirst = machine.open()
+            closed[origin] = machine.end > now ? machine : nil
+            let isHeld = machine.holds(isRepeated: request.attempt > 1, havingTurnOf: turn, at: now)
+            return (isHeld ? machine : nil, isFirst ? origin : nil)
         }
         if let opened { events.publish(.gateOpened(opened)) }
         return pause
     }
 }
 
-/// The state of a ``BackoffGate`` for one origin. It is a value without a clock: the caller passes the current time.
-package struct GateMachine: Sendable {
-    /// The end of a pause in which requests wait.
-    private var pauseEnd = Duration.zero
-    /// The end of a pause that is too long to wait for.
-    private var longPauseEnd = Duration.zero
-    private static let longestPause = Duration.seconds(86_400)
-
-    package init() {}
-
-    /// The time at which the gate opens.
-    var opening: Duration { max(pauseEnd, longPauseEnd) }
-
-    /// Closes the gate for the time that a response requests, unless the gate already stays closed for longer.
-    ///
-    /// - Parameters:
-    ///   - longest: The longest time for which requests wait.
-    ///   - isQuota: Whether no requests remain: if the time is longer than `longest`, no request waits for its end.
-    /// - Returns: The time for which the gate closes. Nil if its opening time does not change.
-    package mutating func close(
-        for asked: Duration, atMost longest: Duration, isQuota: Bool = false, at now: Duration
-    ) -> Duration? {
-        let isLong = isQuota && asked > longest
-        let wait = min(asked, isLong ? GateMachine.longestPause : longest)
-        guard wait > .zero, opening < now + wait else { return nil }
-        if isLong { longPauseEnd = now + wait } else { pauseEnd = now + wait }
-        return wait
-    }
-
-    func isInLongPause(at now: Duration) -> Bool { longPauseEnd > now }
-
-    /// Returns the time for which a request waits, or ends at once. Nil if the gate is open.
-    package func wait(at now: Duration) -> Duration? { opening > now ? opening - now : nil }
+extension HTTPStatus {
+    /// Whether a server refuses the request because it has too many: 429, 503 and 529.
+    var isRefusalForLoad: Bool { self == .tooManyRequests || self == .serviceUnavailable || self == 529 }
 }
 
 /// The values of a policy for each origin. Expired values are removed when new origins are added, so that a client that
 /// uses many hosts retains only the values of recent hosts.
 struct OriginTable<Value: Sendable>: Sendable {
-    private var values: [HTTPOrigin: Value] = [:]
+    private(set) var values: [HTTPOrigin: Value] = [:]
     /// The number of values at which expired values are removed. It is twice the number of values that the last removal
     /// kept, so that a search through all values is rare.
     private var evictionThreshold = 64

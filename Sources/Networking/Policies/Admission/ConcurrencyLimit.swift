@@ -4,62 +4,18 @@ import Foundation
 /// in a queue. The waiting request with the highest priority (``HTTPRequest/Priority``) is admitted first. Requests
 /// with the same priority are admitted in the order of their arrival.
 ///
+/// After a 429, 503 or 529 response, the limit of that host is halved, down to an eighth, so that a host that recovers
+/// is not overloaded at once. Each other response without an error of the server raises it by one, up to the configured
+/// value. The refusals of requests that were in progress when the limit was halved do not halve it again.
+///
 /// Several services of the same server can share one limit. A call that is cancelled leaves the queue. Requests whose
 /// ``RequestSettings/admission`` is ``RequestSettings/Admission/unlimited`` need no permit.
 public final class ConcurrencyLimit: StagedAdmissionPolicy {
-    fileprivate typealias Waiter = Settlement<Void>
-
-    fileprivate struct Host: Sendable {
-        var active = 0
-        /// The waiters by their priority.
-        var lines: [HTTPRequest.Priority: WaitingLine<Waiter>] = [:]
-
-        var isIdle: Bool { active == 0 && lines.isEmpty }
-
-        /// Returns the next waiter: the first waiter with the highest priority.
-        func next(at origin: HTTPOrigin) -> Candidate? {
-            guard let priority = lines.keys.max(), let number = lines[priority]?.first else { return nil }
-            return Candidate(priority: priority, number: number, origin: origin)
-        }
-
-        mutating func popNext() -> Waiter? {
-            guard let priority = lines.keys.max() else { return nil }
-            defer { tidy(priority) }
-            return lines[priority]?.popFirst()
-        }
-
-        mutating func tidy(_ priority: HTTPRequest.Priority) {
-            if lines[priority]?.count == 0 { lines[priority] = nil }
-        }
-    }
-
-    /// The next waiter of a host.
-    package struct Candidate: Comparable, Hashable, Sendable {
-        package let priority: HTTPRequest.Priority
-        package let number: UInt64
-        package let origin: HTTPOrigin
-
-        package static func < (one: Candidate, other: Candidate) -> Bool {
-            (other.priority, one.number) < (one.priority, other.number)
-        }
-    }
-
-    fileprivate struct State: Sendable {
-        var hosts: [HTTPOrigin: Host] = [:]
-        /// The next waiters of the hosts with a free permit, and some outdated entries. Empty if ``total`` is
-        /// nil.
-        var candidates = Heap<Candidate>()
-        var active = 0
-        /// The number of waiters of all hosts.
-        var waiting = 0
-        var nextNumber: UInt64 = 0
-    }
-
     /// The maximum number of requests to one host that are in progress at once.
     let limit: Int
     /// The maximum number of requests to all hosts together that are in progress at once. Nil if it is not limited.
     let total: Int?
-    fileprivate let state = Locked(State())
+    let state = Locked(State())
 
     /// Creates a limit.
     ///
@@ -112,26 +68,76 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         return AdmissionPermit(for: origin)
     }
 
+    /// Halves the limit of the host if it refuses the request because of its load. Any other response but an error of
+    /// the server raises a limit that was halved.
+    public func heard(_ permit: AdmissionPermit, _ head: HTTPResponse) {
+        guard let origin = permit.origin, head.request.origin == origin else { return }
+        if head.status.isRefusalForLoad {
+            state.withLock { reduce(origin, &$0) }
+        } else if !head.status.isServerError, state.withLock({ !$0.reduced.isEmpty && $0.reduced[origin] != nil }) {
+            admitWaiters(at: origin) { state in
+                guard var reduced = state.reduced[origin] else { return }
+                reduced.limit += 1
+                state.reduced[origin] = reduced.limit < limit ? reduced : nil
+            }
+        }
+    }
+
     /// Passes the permit to the next waiter in the queue, or releases it.
     public func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         guard let origin = permit.origin else { return }
-        var freed = origin
-        while let next = nextWaiter(freeing: freed) {
-            // A waiter that was cancelled cannot be settled: its permit goes to the next waiter.
-            if next.waiter.settle(.success(())) { return }
-            freed = next.origin
+        admitWaiters(at: origin) { state in
+            if !state.reduced.isEmpty, let earlier = state.reduced[origin]?.earlier, earlier > 0 {
+                state.reduced[origin]?.earlier = earlier - 1
+            }
+            release(origin, &state)
         }
+    }
+
+    /// Admits the waiters for which a permit is free after a change to a host.
+    private func admitWaiters(at changed: HTTPOrigin, after change: (inout State) -> Void) {
+        var next = state.withLock { state in
+            change(&state)
+            return nextWaiter(at: changed, &state)
+        }
+        while let (waiter, origin) = next {
+            // A waiter that was cancelled cannot be settled: its permit goes to the next waiter.
+            let isAdmitted = waiter.settle(.success(()))
+            next = state.withLock { state in
+                if !isAdmitted { release(origin, &state) }
+                return nextWaiter(at: origin, &state)
+            }
+        }
+    }
+
+    /// Halves the limit of a host, unless requests are in progress that were admitted before it was halved last: their
+    /// refusals tell nothing about the lower limit.
+    private func reduce(_ origin: HTTPOrigin, _ state: inout State) {
+        guard limit > 1 else { return }
+        let reduced = state.reduced[origin]
+        guard reduced?.earlier ?? 0 == 0 else { return }
+        // There is no time after which a lower limit is certainly outdated. Rather than remember very many hosts, the
+        // limit forgets them.
+        state.reduced.makeRoom(for: origin) { _ in false }
+        state.reduced[origin] = Reduction(
+            limit: max((reduced?.limit ?? limit) / 2, limit / 8, 1),
+            earlier: state.hosts[origin]?.active ?? 0)
     }
 
     /// Takes a permit if a permit is free and no request waits for it.
     private func takePermit(at origin: HTTPOrigin, _ state: inout State) -> Bool {
         guard state.active < total ?? .max else { return false }
         var host = state.hosts[origin] ?? Host()
-        guard host.active < limit, host.lines.isEmpty else { return false }
+        guard host.active < limit(of: origin, state), host.lines.isEmpty else { return false }
         host.active += 1
         state.hosts[origin] = host
         state.active += 1
         return true
+    }
+
+    /// The limit of a host, which is lower after the host has refused requests.
+    private func limit(of origin: HTTPOrigin, _ state: State) -> Int {
+        state.reduced.isEmpty ? limit : state.reduced[origin]?.limit ?? limit
     }
 
     // A host is read and written as a whole: changing it in place through the dictionary needs three allocations.
@@ -143,33 +149,34 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         if host.isIdle { state.hosts.remove(at: index) } else { state.hosts.values[index] = host }
     }
 
-    /// Releases a permit, and takes it for the next waiter. Returns that waiter; nil if no waiter can use the permit.
-    private func nextWaiter(freeing origin: HTTPOrigin) -> (waiter: Waiter, origin: HTTPOrigin)? {
-        state.withLock { state in
-            release(origin, &state)
-            guard state.waiting > 0 else { return nil }
-            nominate(origin, &state)
-            guard let next = total == nil ? origin : mostUrgent(&state),
-                let waiter = state.hosts[next]?.popNext()
-            else { return nil }
-            state.waiting -= 1
-            state.active += 1
-            state.hosts[next]?.active += 1
-            nominate(next, &state)
-            return (waiter, next)
-        }
+    /// Takes a permit for the next waiter. Returns that waiter; nil if no permit is free that a waiter can use.
+    ///
+    /// - Parameter origin: The host that has changed.
+    private func nextWaiter(at origin: HTTPOrigin, _ state: inout State) -> (waiter: Waiter, origin: HTTPOrigin)? {
+        guard state.waiting > 0 else { return nil }
+        nominate(origin, &state)
+        guard state.active < total ?? .max else { return nil }
+        guard let next = total == nil ? origin : mostUrgent(&state), var host = state.hosts[next],
+            host.active < limit(of: next, state), let waiter = host.popNext()
+        else { return nil }
+        state.waiting -= 1
+        state.active += 1
+        host.active += 1
+        state.hosts[next] = host
+        nominate(next, &state)
+        return (waiter, next)
     }
 
     /// Adds the next waiter of a host to the candidates for the next permit, if the host has not reached its limit.
     private func nominate(_ origin: HTTPOrigin, _ state: inout State) {
-        guard total != nil, let host = state.hosts[origin], host.active < limit, let next = host.next(at: origin) else {
-            return
-        }
+        guard total != nil, let host = state.hosts[origin], host.active < limit(of: origin, state),
+            let next = host.next(at: origin)
+        else { return }
         // The candidates still contain waiters that have left. If there are too many candidates, they are replaced by
         // one candidate for each host.
         if state.candidates.count > 2 * state.hosts.count + 64 {
             state.candidates = Heap()
-            for (origin, host) in state.hosts where host.active < limit {
+            for (origin, host) in state.hosts where host.active < limit(of: origin, state) {
                 if let next = host.next(at: origin) { state.candidates.insert(next) }
             }
         } else {
@@ -182,7 +189,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
     /// that has waited longest comes first.
     private func mostUrgent(_ state: inout State) -> HTTPOrigin? {
         while let candidate = state.candidates.popSmallest() {
-            guard let host = state.hosts[candidate.origin], host.active < limit,
+            guard let host = state.hosts[candidate.origin], host.active < limit(of: candidate.origin, state),
                 host.next(at: candidate.origin) == candidate
             else { continue }  // outdated: the waiter has left, or its host has no free permit
             return candidate.origin
@@ -203,28 +210,4 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
     private func origin(_ request: HTTPRequest) -> HTTPOrigin? {
         request.admission == .required ? request.origin : nil
     }
-}
-
-extension ConcurrencyLimit {
-    /// A copy of the state of a limit, for checks.
-    package struct Contents: Sendable {
-        /// The number of requests in progress, by host.
-        package let active: [HTTPOrigin: Int]
-        /// The numbers of the waiters, by host and priority.
-        package let lines: [HTTPOrigin: [HTTPRequest.Priority: [UInt64]]]
-        package let candidates: [Candidate]
-    }
-
-    package var contents: Contents {
-        state.withLock { state in
-            Contents(
-                active: state.hosts.mapValues(\.active),
-                lines: state.hosts.mapValues { $0.lines.mapValues(\.numbers) }, candidates: state.candidates.elements)
-        }
-    }
-}
-
-extension HTTPRequest {
-    /// Returns the number of the request in the queue of a limit. Nil if the request has never waited in this queue.
-    package func number(in limit: ConcurrencyLimit) -> UInt64? { positions?.number(in: limit.state.id) }
 }

@@ -16,6 +16,10 @@ final class AdmissionLedger: @unchecked Sendable {  // because one thread at a t
     var entries: [[Entry]]
     let callers: [AdmissionSystem.Caller]
     let limits: [AdmissionSystem.Limit]
+    /// The limits for each host, which are lower after refusals.
+    private(set) var allowed: [[Int]]
+    /// The number of requests in progress, for each host, that were admitted before its limit was halved.
+    private(set) var earlier: [[Int]]
     private var lastArrival = 0
     /// The broken rules of the last move.
     var faults: [String] = []
@@ -25,6 +29,9 @@ final class AdmissionLedger: @unchecked Sendable {  // because one thread at a t
 
     init(_ options: AdmissionSystem.Options) {
         (callers, limits) = (options.callers, options.limits)
+        let hosts = (options.callers.map(\.host).max() ?? 0) + 1
+        allowed = options.limits.map { Array(repeating: $0.perHost, count: hosts) }
+        earlier = allowed.map { $0.map { _ in 0 } }
         entries = Array(repeating: Array(repeating: Entry(), count: callers.count), count: limits.count)
     }
 
@@ -50,14 +57,18 @@ final class AdmissionLedger: @unchecked Sendable {  // because one thread at a t
     }
 
     /// Whether a permit for a host is free.
-    func isFree(_ limit: Int, host: Int) -> Bool {
-        used(limit, host: host) < limits[limit].perHost && used(limit) < limits[limit].total ?? .max
+    ///
+    /// - Parameter taking: Callers that also get a permit.
+    func isFree(_ limit: Int, host: Int, taking others: [Int] = []) -> Bool {
+        used(limit, host: host) + others.filter { callers[$0].host == host }.count < allowed[limit][host]
+            && used(limit) + others.count < limits[limit].total ?? .max
     }
 
     func enter(_ caller: Int, _ limit: Int) {
         nobodyOvertakes(caller, limit)
         entries[limit][caller].position = .holding
         noPermitAboveTheLimit(limit, caller)
+        noPermitAboveALowerLimit(limit, caller)
     }
 
     func wait(_ caller: Int, _ limit: Int) {
@@ -76,14 +87,39 @@ final class AdmissionLedger: @unchecked Sendable {  // because one thread at a t
     }
 
     func leave(_ caller: Int, _ limit: Int, by release: () -> Void) {
-        let ready = callers.indices.filter(isReady)
         entries[limit][caller].position = .outside
-        let expected = queue(limit).first { isFree(limit, host: callers[$0].host) }
-        release()
+        let host = callers[caller].host
+        earlier[limit][host] = max(earlier[limit][host] - 1, 0)
+        change(limit, by: release)
+    }
+
+    /// A head arrives: a refusal halves the limit of its host, unless requests of the last halving are in progress. Each
+    /// other head raises a lower limit by one.
+    func hear(_ caller: Int, _ limit: Int, isRefused: Bool, by tell: () -> Void) {
+        let (host, perHost) = (callers[caller].host, limits[limit].perHost)
+        let now = allowed[limit][host]
+        if !isRefused {
+            allowed[limit][host] = min(now + 1, perHost)
+        } else if earlier[limit][host] == 0 {
+            allowed[limit][host] = max(now / 2, perHost / 8, 1)
+            earlier[limit][host] = used(limit, host: host)
+        }
+        if allowed[limit][host] == perHost { earlier[limit][host] = 0 }
+        change(limit, by: tell)
+    }
+
+    /// After a change, each waiting caller for which a permit is free gets it.
+    private func change(_ limit: Int, by change: () -> Void) {
+        let ready = callers.indices.filter(isReady)
+        var expected: [Int] = []
+        while let next = queue(limit).first(where: {
+            !expected.contains($0) && isFree(limit, host: callers[$0].host, taking: expected)
+        }) { expected.append(next) }
+        change()
         let next = callers.indices.filter {
             entries[limit][$0].position == .waiting && !isCancelled($0) && isReady($0) && !ready.contains($0)
         }
-        theOldestOfTheMostUrgentIsNext(next, expected)
+        theOldestOfTheMostUrgentAreNext(next, expected.sorted())
         for winner in next { entries[limit][winner].position = .reserved }
     }
 

@@ -44,6 +44,12 @@ final class RecordedLimit: StagedAdmissionPolicy, @unchecked Sendable {  // beca
         }
     }
 
+    /// Receives the head of a response to a caller's request.
+    func hear(_ caller: Int, _ request: HTTPRequest, isRefused: Bool) {
+        let head = HTTPResponse(isRefused ? .serviceUnavailable : .ok, to: request)
+        ledger.hear(caller, index, isRefused: isRefused) { limit.heard(AdmissionPermit(for: request.origin), head) }
+    }
+
     func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         guard let caller = permit.context as? Int else { return }
         ledger.leave(caller, index) { limit.leave(permit, outcome) }

@@ -7,12 +7,24 @@ extension AdmissionLedger {
             "limit \(limit + 1) has admitted \(used(limit)) calls")
     }
 
-    /// A freed permit goes to the caller with the most urgent priority. If several callers have this priority, the
-    /// permit goes to the caller that has waited longest.
-    func theOldestOfTheMostUrgentIsNext(_ next: [Int], _ expected: Int?) {
+    /// A call that begins gets no permit above the lower limit of a host that has refused requests.
+    func noPermitAboveALowerLimit(_ limit: Int, _ caller: Int) {
+        let host = callers[caller].host
         expect(
-            next == (expected.map { [$0] } ?? []),
-            "the permit goes to \(next.map { $0 + 1 }), not to \(expected.map { "\($0 + 1)" } ?? "nobody")")
+            used(limit, host: host) <= allowed[limit][host],
+            "limit \(limit + 1) has admitted \(used(limit, host: host)) calls, expected \(allowed[limit][host])")
+    }
+
+    /// A free permit goes to the caller with the most urgent priority. If several callers have this priority, the
+    /// permit goes to the caller that has waited longest.
+    func theOldestOfTheMostUrgentAreNext(_ next: [Int], _ expected: [Int]) {
+        expect(next == expected, "the permits go to \(next.map { $0 + 1 }), not to \(expected.map { $0 + 1 })")
+    }
+
+    /// The limit of a host is what its refusals and successes have made it.
+    func theLowerLimitIsKnown(_ limit: Int, host: Int, found: Int?) {
+        let expected = allowed[limit][host] < limits[limit].perHost ? allowed[limit][host] : nil
+        expect(found == expected, "the limit of host \(host) is \(found ?? -1), expected \(expected ?? -1)")
     }
 
     /// A caller does not take a permit for which another caller waits.

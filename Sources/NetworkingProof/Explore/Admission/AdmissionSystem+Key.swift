@@ -20,6 +20,10 @@ extension LiveAdmission {
         for call in bytes { key.write(call) }
         for (limit, contents) in contents.enumerated() {
             key.write(options.origins.map { UInt8(contents.active[$0].map { $0 + 1 } ?? 0) })
+            for origin in options.origins {
+                key.write([UInt8(contents.reduced[origin]?.limit ?? 0), UInt8(contents.reduced[origin]?.earlier ?? 0)])
+            }
+            key.write(ledger.earlier[limit].map { UInt8($0) })
             key.write(candidates(contents, numbers[limit]))
         }
     }
@@ -31,7 +35,7 @@ extension LiveAdmission {
         var bytes: [UInt8] = [
             UInt8(caller.host), UInt8(caller.priority + 100), caller.isReversed ? 1 : 0, call.task == nil ? 0 : 1,
             call.isAdmitted ? 1 : 0, call.isCancelled ? 1 : 0, call.executor.isReady ? 1 : 0,
-            gate.isWaiting(index) ? 1 : 0,
+            gate.isWaiting(index) ? 1 : 0, call.hasHead ? 1 : 0,
         ]
         for limit in limits.indices {
             let entry = ledger.entries[limit][index]

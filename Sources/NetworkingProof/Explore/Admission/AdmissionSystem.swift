@@ -1,32 +1,6 @@
 import Foundation
 import Networking
 
-/// A call that enters and leaves real limits and a gate. The explorer runs the call to its next suspension point.
-@available(macOS 15, iOS 18, tvOS 18, watchOS 11, visionOS 2, *)
-final class ManualCall: @unchecked Sendable {  // because one thread at a time uses it
-    let executor = ManualExecutor()
-    var task: Task<Void, Never>?
-    private var admitted: Admitted?
-    private(set) var isAdmitted = false
-    var isCancelled = false
-    /// Whether the call has ended without a permit.
-    var hasFailed = false
-
-    /// Whether the call waits for its permits.
-    var isEntering: Bool { task != nil && !isAdmitted }
-
-    func keep(_ admitted: consuming Admitted) {
-        self.admitted = consume admitted
-        isAdmitted = true
-    }
-
-    /// Returns the permits, if the call has any.
-    func leave() {
-        isAdmitted = false
-        admitted.take()?.end(.notSent)
-    }
-}
-
 /// The limits, the gate and the calls of one state.
 enum AdmissionSystem {
     struct Caller: Sendable {
@@ -45,13 +19,15 @@ enum AdmissionSystem {
         let limits: [Limit]
         let callers: [Caller]
         let hasGate: Bool
+        /// Whether servers refuse requests because of their load.
+        let hasRefusals: Bool
         /// The requests of the callers, and their origins. They are created once, because every move is made many
         /// times.
         let requests: [HTTPRequest]
         let origins: [HTTPOrigin]
 
-        init(limits: [Limit], callers: [Caller], hasGate: Bool = false) {
-            (self.limits, self.callers, self.hasGate) = (limits, callers, hasGate)
+        init(limits: [Limit], callers: [Caller], hasGate: Bool = false, hasRefusals: Bool = false) {
+            (self.limits, self.callers, self.hasGate, self.hasRefusals) = (limits, callers, hasGate, hasRefusals)
             let urls = ["https://a.example/", "https://b.example/", "https://c.example/"].compactMap { URL(string: $0) }
             origins = urls.compactMap { HTTPOrigin($0) }
             requests = callers.enumerated().map { index, caller in
@@ -67,6 +43,7 @@ enum AdmissionSystem {
         case begin(Int)
         case run(Int)
         case cancel(Int)
+        case hear(Int, isRefused: Bool)
         case leave(Int)
         case closeGate
         case openGate
@@ -76,6 +53,7 @@ enum AdmissionSystem {
             case .begin(let index): "call \(index + 1) begins"
             case .run(let index): "call \(index + 1) continues"
             case .cancel(let index): "call \(index + 1) is cancelled"
+            case .hear(let index, let isRefused): "call \(index + 1) is \(isRefused ? "refused" : "accepted")"
             case .leave(let index): "call \(index + 1) releases its permits"
             case .closeGate: "the gate closes"
             case .openGate: "the gate opens"
@@ -117,6 +95,9 @@ final class LiveAdmission: LiveSystem {
             if call.executor.isReady { moves.append(.run(index)) }
             if call.isEntering, !call.isCancelled { moves.append(.cancel(index)) }
             if call.isAdmitted { moves.append(.leave(index)) }
+            if options.hasRefusals, call.isAdmitted, !call.hasHead {
+                moves += [.hear(index, isRefused: true), .hear(index, isRefused: false)]
+            }
         }
         return moves + (options.hasGate ? [gate.isOpen ? .closeGate : .openGate] : [])
     }
@@ -127,6 +108,7 @@ final class LiveAdmission: LiveSystem {
         case .begin(let index): begin(index)
         case .run(let index): calls[index].executor.run()
         case .cancel(let index): cancel(index)
+        case .hear(let index, let isRefused): hear(index, isRefused: isRefused)
         case .leave(let index): leave(index)
         case .closeGate: gate.isOpen = false
         case .openGate: gate.open()
@@ -138,6 +120,10 @@ final class LiveAdmission: LiveSystem {
         for (index, limit) in limits.map(\.limit).enumerated() {
             ledger.theLimitCountsWhatIsHeld(index, permits: limit.activeCount)
             ledger.theLimitCountsWhoWaits(index, waiters: limit.waiterCount)
+            let reduced = limit.contents.reduced
+            for host in ledger.allowed[index].indices {
+                ledger.theLowerLimitIsKnown(index, host: host, found: reduced[options.origins[host]]?.limit)
+            }
         }
         return ledger.faults
     }
@@ -159,7 +145,7 @@ final class LiveAdmission: LiveSystem {
 
     private func reset(_ index: Int) {
         let call = calls[index]
-        (call.task, call.isCancelled, call.hasFailed) = (nil, false, false)
+        (call.task, call.isCancelled, call.hasFailed, call.hasHead) = (nil, false, false, false)
         for limit in limits { limit.requests[index] = nil }
         ledger.end(index)
     }
@@ -167,6 +153,11 @@ final class LiveAdmission: LiveSystem {
     private func cancel(_ index: Int) {
         calls[index].isCancelled = true
         calls[index].task?.cancel()
+    }
+
+    private func hear(_ index: Int, isRefused: Bool) {
+        calls[index].hasHead = true
+        for limit in limits { limit.hear(index, options.requests[index], isRefused: isRefused) }
     }
 
     private func leave(_ index: Int) {
@@ -211,6 +202,16 @@ extension ExploreCheck {
                 .init(
                     limits: [.init(), .init(perHost: 2, total: 1)],
                     callers: [.init(), .init(), .init(isReversed: true)], hasGate: true)),
+            part(
+                "admission-refusals", (6_000, 400_000),
+                .init(
+                    limits: [.init(perHost: 4)],
+                    callers: [.init(), .init(), .init(), .init(), .init(priority: 1)], hasRefusals: true)),
+            part(
+                "admission-refusals-total", (6_000, 400_000),
+                .init(
+                    limits: [.init(perHost: 2, total: 2)],
+                    callers: [.init(), .init(), .init(host: 1), .init(host: 1, priority: 1)], hasRefusals: true)),
         ]
     }
 

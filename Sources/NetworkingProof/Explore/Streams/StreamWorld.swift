@@ -9,6 +9,8 @@ struct StreamWorld: World {
         var delay = Duration.seconds(3)
         /// The id with which the stream begins.
         var first = ""
+        /// The random number of every wait.
+        var spread = 0.5
         /// Distinguishes the states of worlds with different options.
         var number: UInt8 = 0
     }
@@ -83,7 +85,7 @@ struct StreamWorld: World {
 
     /// Returns the decision of the machine. The machine gets the id and the delay of the open connection.
     private mutating func step(_ outcome: EventStreamMachine.Outcome) -> StreamRules.Step {
-        switch machine.step(after: outcome, id: parser?.lastEventID, retry: parser?.retry) {
+        switch machine.step(after: outcome, id: parser?.lastEventID, retry: parser?.retry, spread: options.spread) {
         case .deliver: .deliver
         case .end: .end
         case .fail: .fail
@@ -131,7 +133,8 @@ extension ExploreCheck {
         var worlds: [StreamWorld.Options] = [
             .init(), .init(maximumFailures: 0), .init(maximumFailures: 2, first: "7"),
             .init(repetition: .afterFailure, maximumFailures: 2), .init(repetition: .never),
-            .init(delay: .zero), .init(delay: longest), .init(delay: .seconds(Int64.min)),
+            .init(delay: .zero), .init(delay: longest), .init(delay: .seconds(Int64.min)), .init(spread: 0),
+            .init(spread: 1), .init(delay: .zero, spread: 0), .init(delay: longest, spread: 1),
         ]
         for index in worlds.indices { worlds[index].number = UInt8(index) }
         let initial = worlds.map { StreamWorld($0) }
