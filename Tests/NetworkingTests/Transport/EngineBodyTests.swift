@@ -49,7 +49,9 @@ struct EngineBodyTests {
             case "chunks": for try await _ in body {}
             case "lines": for try await _ in (BodySequence { .init(BodyLines(body)) }) {}
             case "values":
-                for try await _ in (BodySequence { .init(JSONLines<Int>(body, decoder: JSONDecoder())) }) {}
+                for try await _
+                    in (BodySequence { .init(JSONElements<Int>(lines: BodyLines(body), decoder: JSONDecoder())) })
+                {}
             default: for try await _ in (BodySequence { .init(ServerSentEvents(body)) }) {}
             }
         }

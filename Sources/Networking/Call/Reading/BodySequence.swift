@@ -116,37 +116,3 @@ package struct LineSplitter: Sendable {
         endings == .lineFeed && line.last == UInt8(ascii: "\r") ? line.dropLast() : line
     }
 }
-
-/// Reads the JSON values of a body with one value per line. The values are decoded as the body arrives.
-struct JSONLines<Element: Decodable & Sendable>: AsyncIteratorProtocol {
-    private var lines: BodyLines
-    private let decoder: any BodyDecoder
-    private var number = 0
-
-    init(_ body: IncomingBody, decoder: any BodyDecoder) {
-        lines = BodyLines(body)
-        self.decoder = decoder
-    }
-
-    /// Returns the next value, or nil at the end.
-    ///
-    /// - Throws: The error of the body; ``NetworkError/Kind/undecodableBody`` if a line cannot be decoded. The reason
-    ///   contains the number of the line.
-    mutating func next() async throws -> Element? {
-        while let line = try await lines.next() {
-            number += 1
-            guard !line.utf8.allSatisfy({ HTTPGrammar.isBlank($0) }) else { continue }
-            let body = Data(line.utf8)
-            do {
-                guard LargeBody.isLarge(body) else { return try decoder.read(Element.self, from: body) }
-                return try await LargeBody.reading(body) { [decoder] in try decoder.read(Element.self, from: $0) }
-            } catch let interruption as Interruption {
-                throw interruption
-            } catch {
-                let fault = UndecodableBody.describe(error, reading: Element.self, from: body)
-                throw NetworkError(.undecodableBody, reason: "line \(number): \(fault)", underlying: error)
-            }
-        }
-        return nil
-    }
-}

@@ -92,12 +92,57 @@ extension HTTPResponse {
 extension ResponseConverter {
     /// Returns a converter that reads the body as JSON values, one per line, as they arrive (`application/x-ndjson`).
     /// Blank lines are ignored.
+    ///
+    /// - Parameters:
+    ///   - type: The type of the values.
+    ///   - end: What a complete body ends with. Default: nil; the body may end after any line.
+    ///   - failure: Which lines are errors of the server. Default: nil; none.
+    ///   - decoder: The decoder. Default: nil, which means the decoder of the call if it reads JSON, else a
+    ///     `JSONDecoder`.
     public static func jsonLines<Element: Decodable & Sendable>(
-        _ type: Element.Type = Element.self, decoder: (any BodyDecoder)? = nil
+        _ type: Element.Type = Element.self, endingWith end: BodySequence<Element>.Terminator? = nil,
+        failingOn failure: BodySequence<Element>.FailureRule? = nil, decoder: (any BodyDecoder)? = nil
     ) -> ResponseConverter where Value == BodySequence<Element> {
         ResponseConverter(decodingStream: { _, body, shared in
             let decoder = try decoder.json(or: shared)
-            return BodySequence { .init(JSONLines<Element>(body, decoder: decoder)) }
+            return BodySequence {
+                .init(
+                    JSONElements<Element>(
+                        lines: BodyLines(body), decoder: decoder, endingWith: end, failingOn: failure))
+            }
         })
+    }
+
+    /// Returns a converter that reads the body as server-sent events whose data is JSON, as they arrive, such as the
+    /// response of a language model. A response of another type than `text/event-stream` is an error. Events without
+    /// data are ignored.
+    ///
+    /// ```swift
+    /// .events(Delta.self, endingWith: "[DONE]", failingOn: .type("error", as: ModelError.self))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - type: The type of the values.
+    ///   - names: The types of the events that are read as values; other events are ignored. Default: nil; all events.
+    ///   - end: What a complete body ends with. Default: nil; the body may end after any event.
+    ///   - failure: Which events are errors of the server. Default: nil; none.
+    ///   - decoder: The decoder. Default: nil, which means the decoder of the call if it reads JSON, else a
+    ///     `JSONDecoder`.
+    public static func events<Element: Decodable & Sendable>(
+        _ type: Element.Type = Element.self, named names: Set<String>? = nil,
+        endingWith end: BodySequence<Element>.Terminator? = nil,
+        failingOn failure: BodySequence<Element>.FailureRule? = nil, decoder: (any BodyDecoder)? = nil
+    ) -> ResponseConverter where Value == BodySequence<Element> {
+        ResponseConverter(decodingStream: { response, body, shared in
+            try response.checkEventStream()
+            let decoder = try decoder.json(or: shared)
+            return BodySequence {
+                .init(
+                    JSONElements<Element>(
+                        events: ServerSentEvents(body), named: names, decoder: decoder, endingWith: end,
+                        failingOn: failure))
+            }
+        })
+        .defaultHeaders(.events)
     }
 }
