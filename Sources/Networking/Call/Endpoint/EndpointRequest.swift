@@ -35,6 +35,7 @@ struct EndpointRequest {
             timeouts: settings.timeouts)
         let shared = server.isForeign ? [] : environment.value.headers  // sent to the environment's server only
         request.headers = shared.isEmpty ? endpoint.headers : shared.merging(endpoint.headers)
+        if let condition = try settings.condition?.get() { request.headers.set(condition) }
         request.options = settings.options
         request.networkAccess = settings.networkAccess
         request.parts = settings.orders

@@ -22,6 +22,7 @@ public struct RequestSettings: Sendable {
         var networkAccess: NetworkAccess?
         var orders = HTTPRequest.Parts()
         var address: URL?
+        var condition: Result<HTTPHeader, NetworkError>?
     }
 
     /// The values of settings in which nothing is set. All such settings share these values and need no memory of
@@ -111,6 +112,12 @@ public struct RequestSettings: Sendable {
     var address: URL? {
         get { parts.value.address }
         set { parts.value.address = newValue }
+    }
+
+    /// The field with the condition under which the server executes the request, or the reason why there is none.
+    var condition: Result<HTTPHeader, NetworkError>? {
+        get { parts.value.condition }
+        set { parts.value.condition = newValue }
     }
 
     /// The meter that counts the bytes of the call. Use a meter for one call only. Default: nil.
@@ -218,5 +225,6 @@ extension RequestSettings.Parts {
         networkAccess = networkAccess ?? base.networkAccess
         orders = orders.over(base.orders)
         address = address ?? base.address
+        condition = condition ?? base.condition
     }
 }

@@ -36,3 +36,28 @@ struct EntityTag: Equatable, Sendable {
     func isWeaklyEqual(to other: EntityTag) -> Bool { text == other.text }
     func isStronglyEqual(to other: EntityTag) -> Bool { text == other.text && !isWeak && !other.isWeak }
 }
+
+extension HTTPHeaders {
+    /// The strong validator, which changes whenever a byte of the content changes: the entity tag, or the time if there
+    /// is no entity tag.
+    var strongValidator: String? { contains(.eTag) ? strongTag : strongTime }
+
+    /// The entity tag, if it is one tag and not weak (RFC 9110 section 8.8.3).
+    var strongTag: String? {
+        guard let text = self[.eTag], text.utf8.count <= EntityTag.largest else { return nil }
+        let tag = EntityTag(text)
+        return !tag.isWeak && tag.isValid ? text : nil
+    }
+
+    /// The time of `Last-Modified`, if it is at least one second before the response's `Date` (RFC 9110 section
+    /// 8.8.2.2).
+    var strongTime: String? {
+        guard let text = self[.lastModified], let changed = HTTPDate(text), let date, changed.date < date
+        else { return nil }
+        return text
+    }
+
+    /// Whether the server executes the request only if the resource is in a certain state. If such a request is sent
+    /// twice, the second one is refused because of the first.
+    var hasWriteCondition: Bool { contains(.ifMatch) || contains(.ifUnmodifiedSince) }
+}

@@ -221,7 +221,8 @@
     }
 
     extension HTTPRequest {
-        /// Whether the request may be sent twice: its method is idempotent, and its body can be read again.
-        var isRepeatable: Bool { method.isIdempotent && body.isReplayable }
+        /// Whether the request may be sent twice: its method is idempotent, its body can be read again, and the second
+        /// one is not refused because of the first.
+        var isRepeatable: Bool { method.isIdempotent && body.isReplayable && !headers.hasWriteCondition }
     }
 #endif

@@ -172,18 +172,3 @@ struct ResumePoint: Codable, Hashable, Sendable {
         return response.headers[.lastModified].map { $0 == validator } ?? true
     }
 }
-
-extension HTTPHeaders {
-    /// The strong validator, which changes whenever a byte of the content changes (RFC 9110 sections 8.8.2.2
-    /// and 8.8.3): an entity tag that is not weak, or a `Last-Modified` date that is at least one second before the
-    /// response's `Date`.
-    fileprivate var strongValidator: String? {
-        if let tag = self[.eTag] {
-            let isTag = tag.hasPrefix("\"") && tag.hasSuffix("\"") && tag.utf8.count > 1
-            return isTag && tag.utf8.count <= EntityTag.largest ? tag : nil
-        }
-        guard let text = self[.lastModified], let changed = HTTPDate(text), let date, changed.date < date
-        else { return nil }
-        return text
-    }
-}

@@ -1,0 +1,126 @@
+public import Foundation
+
+extension NetworkRequesting {
+    /// Reads a value, changes it, and writes it back only if nobody else has changed it meanwhile. If somebody has, the
+    /// method reads the new value and applies the change to it.
+    ///
+    /// ```swift
+    /// try await service.update(ItemEndpoint.fetch(7)) { (item: Item) in
+    ///     ItemEndpoint.replace(7, with: item.renamed("Lamp"))
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - resource: The endpoint that reads the value. A cache is not used. Its response must have a strong `ETag`, or
+    ///     a `Last-Modified`: see ``RequestSettings/ifUnchanged(since:)-swift.method``.
+    ///   - attempts: The maximum number of writes, at least 1. Default: 3.
+    ///   - settings: Settings for each of the calls, except an idempotency key and a meter, which belong to one call.
+    ///     Default: no changes.
+    ///   - isolation: The actor on which the closure runs. Default: the actor of the caller.
+    ///   - change: Returns the endpoint that writes the changed value. It is called again with the new value after a
+    ///     conflict. An error that it throws ends the update.
+    /// - Returns: The response to the write.
+    /// - Throws: ``Response/Conflict`` if the last write was refused, too, or if it cannot be known whether an earlier
+    ///   attempt of a refused write was executed. All other errors are those of the calls. Both calls belong to one
+    ///   session: after another user has logged in, the write is not sent.
+    @discardableResult
+    public func update<Value: Decodable & Sendable, Write: Endpoint>(
+        _ resource: some Endpoint<Untyped>, attempts: Int = 3, with settings: RequestSettings = RequestSettings(),
+        isolation: isolated (any Actor)? = #isolation, _ change: (Value) throws -> Write
+    ) async throws -> HTTPResponse {
+        try await update(
+            resource, as: .automatic(), attempts: attempts, with: settings, isolation: isolation, change)
+    }
+
+    /// Reads a value with a converter, changes it, and writes it back only if nobody else has changed it meanwhile: see
+    /// ``update(_:attempts:with:isolation:_:)``.
+    @discardableResult
+    public func update<Value: Sendable, Write: Endpoint>(
+        _ resource: some Endpoint, as converter: ResponseConverter<Value>, attempts: Int = 3,
+        with settings: RequestSettings = RequestSettings(), isolation: isolated (any Actor)? = #isolation,
+        _ change: (Value) throws -> Write
+    ) async throws -> HTTPResponse {
+        let session = client.sessionNumber
+        var reading = settings
+        // These belong to one call. Each of the calls is another one.
+        (reading.condition, reading.idempotencyKey, reading.progress) = (nil, nil, nil)
+        let writing = reading
+        reading.caching = .reload
+        var count = 0
+        while true {
+            let current = try await response(resource, as: converter, with: reading, inSession: session)
+            let endpoint = try change(current.value)
+            count += 1
+            switch try await write(endpoint, with: writing.ifUnchanged(since: current.http), inSession: session) {
+            case .done(let response): return response
+            case .refused(let error, let isInDoubt):
+                guard isInDoubt || count >= attempts else { continue }
+                throw Response<Value>.Conflict(
+                    current: try await response(resource, as: converter, with: reading, inSession: session),
+                    attempts: count, mayHaveBeenWritten: isInDoubt, underlying: error)
+            }
+        }
+    }
+
+    /// Sends a request that belongs to a session.
+    private func response<Value: Sendable>(
+        _ endpoint: some Endpoint, as converter: ResponseConverter<Value>, with settings: RequestSettings,
+        inSession session: Int?
+    ) async throws -> Response<Value> {
+        let call = client.pipeline(endpoint, as: converter, with: settings, inSession: session)
+        let (value, outcome) = try await call.value(converter)
+        return Response(value, outcome)
+    }
+
+    /// Sends a conditional write that belongs to a session.
+    private func write(
+        _ endpoint: some Endpoint, with settings: RequestSettings, inSession session: Int?
+    ) async throws -> WriteOutcome {
+        let call = client.pipeline(endpoint, as: .void, with: settings, inSession: session)
+        do { return .done(Response((), try await call.value(.void).1).http) } catch {
+            guard call.history.last?.response?.status == .preconditionFailed else { throw error }
+            return .refused(error, isInDoubt: call.history.dropLast().contains(where: \.mayHaveBeenExecuted))
+        }
+    }
+}
+
+/// The outcome of a conditional write.
+private enum WriteOutcome: Sendable {
+    case done(HTTPResponse)
+    /// The resource has changed. If it is in doubt, an earlier attempt may have changed it.
+    case refused(any Error, isInDoubt: Bool)
+}
+
+extension RequestAttempt {
+    /// Whether the server may have executed the request, although the call was repeated.
+    fileprivate var mayHaveBeenExecuted: Bool {
+        if let status = response?.status { return !status.isClientError || status == .requestTimeout }
+        return queued != nil && (error as? NetworkError)?.isUnprocessed != true
+    }
+}
+
+extension Response {
+    /// The error of an update whose value somebody else has changed at the same time.
+    public struct Conflict: Error, LocalizedError {
+        /// The value as it is now, and its response.
+        public let current: Response
+        /// The number of writes that were refused.
+        public let attempts: Int
+        /// Whether an earlier attempt of the last write may have been executed: its response was lost, and the write
+        /// was sent again. Compare ``current`` with the value that was to be written.
+        public let mayHaveBeenWritten: Bool
+        /// The error of the last write.
+        public let underlying: any Error
+
+        /// The reason, for the person who uses the app.
+        public var errorDescription: String? { "Somebody else has changed this at the same time." }
+    }
+}
+
+extension Response.Conflict: RedactedReflectable {
+    /// The number of writes, and the response with the current value, without the value.
+    var redactedDescription: String {
+        "conflict after \(attempts) \(attempts == 1 ? "write" : "writes")"
+            + (mayHaveBeenWritten ? ", of which one may have been executed" : "") + " (\(current))"
+    }
+}
