@@ -26,21 +26,27 @@ struct Delta: Decodable, Sendable {
     let text: String
 }
 
+struct ModelError: Error, Decodable {
+    let message: String
+}
+
 func answer(
     _ question: String, with service: NetworkService, show: (String) -> Void
 ) async throws {
     let call = AdHocEndpoint(.post, "completions").body(
         .jsonObject(["prompt": question, "stream": true])
     )
-    // A model may think for longer than 60 seconds.
-    .settings { $0.timeouts.idle = .seconds(120) }
-    // The loop ends when the response ends. No request is sent again.
-    for try await event in try await service.request(
-        call, as: .serverSentEvents) where event.data != "[DONE]"
+    .settings { $0.timeouts.idle = .seconds(90) }  // without any byte
+    let deltas = try await service.request(
+        call,
+        as: .events(
+            Delta.self, endingWith: "[DONE]",
+            failingOn: .type("error", as: ModelError.self)))
+    // A model may think for 90 s, but does not pause for 20 s in a sentence.
+    for try await delta in deltas.timingOut(
+        first: .seconds(90), between: .seconds(20))
     {
-        show(
-            try JSONDecoder().decode(Delta.self, from: Data(event.data.utf8))
-                .text)
+        show(delta.text)
     }
 }
 // snippet.end
@@ -117,6 +123,11 @@ struct AdapterRecipeTests {
         var words: [String] = []
         try await answer("What is six times seven?", with: service()) { words.append($0) }
         #expect(words == ["Forty", "-two"] && stub.requests.count == 1)
+        let failing = "data: {\"text\":\"Forty\"}\n\nevent: error\ndata: {\"message\":\"overloaded\"}\n\n"
+        stub.on(
+            nil, nil, StubResponse(.ok, headers: [.contentType: "text/event-stream"], body: Data(failing.utf8)))
+        let error = await Fixture.failure { try await answer("And seven times six?", with: service()) { _ in } }
+        #expect((error as? ModelError)?.message == "overloaded")
     }
 
     @Test("Adapters can set headers that change, and can sign the body that is sent")

@@ -5,6 +5,14 @@ import Foundation
 import Networking
 import NetworkingTesting
 
+func makeFleetMember(_ environment: NetworkEnvironment) -> NetworkService {
+    NetworkService(environment: environment) {
+        $0.retry = .standard
+        // After a pause of 30 s, its calls leave during another 30 s.
+        $0.backoffGate = BackoffGate(spread: 1)
+    }
+}
+
 func makeResilient(
     _ environment: NetworkEnvironment, session: AccessTokenSupervisor
 ) -> ProfileService {

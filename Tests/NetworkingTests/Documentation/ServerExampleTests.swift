@@ -27,6 +27,28 @@ func makeBilling(
 }
 // snippet.end
 
+// snippet.deadline
+func handle(
+    _ headers: HTTPHeaders, _ invoice: Int, _ billing: NetworkService
+) async throws -> String {
+    // At most 10 s, also if the field is absent or cannot be read.
+    try await CallDeadline.withValue(
+        from: headers, in: .milliseconds("X-Timeout-Ms"), default: .seconds(10)
+    ) {
+        try await billing.request(.get("invoices/\(invoice)"))
+    }
+}
+
+func passingDeadlines(_ billing: NetworkService) -> NetworkClient {
+    // Tells the next server how long this call still waits.
+    billing.client.with {
+        $0.settings.adapters = [
+            CallDeadline.Adapter(.milliseconds("X-Timeout-Ms"))
+        ]
+    }
+}
+// snippet.end
+
 // snippet.lifecycle
 struct BillingLifecycle {  // : Service
     let client: NetworkClient
@@ -75,6 +97,17 @@ struct ServerExampleTests {
         #expect(stub.requests.last?.headers[.authorization] == "Bearer a")
         #expect(stub.requests.last?.headers["traceparent"] != nil)
         #expect(!log.value.isEmpty)
+    }
+
+    @Test("The calls of a handler end with its caller, and tell the next server so")
+    func deadlines() async throws {
+        let service = NetworkService(client: passingDeadlines(billing(Box([]))))
+        stub.on(.get, nil, .text("paid"))
+        let late = await Fixture.failure { _ = try await handle(["X-Timeout-Ms": "0"], 7, service) }
+        #expect((late as? GeneralRequestError) == .timedOut && stub.requests.isEmpty)
+        #expect(try await handle(["X-Timeout-Ms": "9000"], 7, service) == "paid")
+        let told = try #require(stub.requests.last?.headers["X-Timeout-Ms"].flatMap { Int($0) })
+        #expect((1...9_000).contains(told))
     }
 
     @Test("The end of the process waits for the calls in progress, and lets no further one begin")
