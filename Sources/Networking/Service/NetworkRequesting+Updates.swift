@@ -20,9 +20,11 @@ extension NetworkRequesting {
     ///   - change: Returns the endpoint that writes the changed value. It is called again with the new value after a
     ///     conflict. An error that it throws ends the update.
     /// - Returns: The response to the write.
-    /// - Throws: ``Response/Conflict`` if the last write was refused, too, or if it cannot be known whether an earlier
-    ///   attempt of a refused write was executed. All other errors are those of the calls. Both calls belong to one
-    ///   session: after another user has logged in, the write is not sent.
+    /// - Throws: ``Response/Conflict`` if all writes were refused, or if an earlier attempt of a refused write may have
+    ///   been executed. All other errors are those of the calls: after a lost connection, for example, the write may
+    ///   have been executed, too. `URLSession` on Apple platforms may send a PUT twice by itself; the refusal of the
+    ///   second one is then taken for a conflict. Both calls belong to one session: after another user has logged in, the write is not
+    ///   sent.
     @discardableResult
     public func update<Value: Decodable & Sendable, Write: Endpoint>(
         _ resource: some Endpoint<Untyped>, attempts: Int = 3, with settings: RequestSettings = RequestSettings(),
@@ -46,20 +48,35 @@ extension NetworkRequesting {
         (reading.condition, reading.idempotencyKey, reading.progress) = (nil, nil, nil)
         let writing = reading
         reading.caching = .reload
-        var count = 0
-        while true {
-            let current = try await response(resource, as: converter, with: reading, inSession: session)
-            let endpoint = try change(current.value)
-            count += 1
-            switch try await write(endpoint, with: writing.ifUnchanged(since: current.http), inSession: session) {
-            case .done(let response): return response
-            case .refused(let error, let isInDoubt):
-                guard isInDoubt || count >= attempts else { continue }
-                throw Response<Value>.Conflict(
-                    current: try await response(resource, as: converter, with: reading, inSession: session),
-                    attempts: count, mayHaveBeenWritten: isInDoubt, underlying: error)
-            }
+        // One scope for all calls, so that a reset, or the end of the call around it, ends the update between two calls.
+        let (outer, scope) = (CallScope.current, CallScope())
+        outer?.add(scope)
+        client.calls.enter(scope, resource)
+        defer {
+            scope.detach()
+            outer?.remove(scope)
+            client.calls.leave(scope)
         }
+        return try await CallScope.Position.$current.withValue(
+            .inside(scope),
+            operation: {
+                var count = 0
+                while true {
+                    let current = try await response(resource, as: converter, with: reading, inSession: session)
+                    let endpoint = try change(current.value)
+                    count += 1
+                    switch try await write(endpoint, with: writing.ifUnchanged(since: current.http), inSession: session)
+                    {
+                    case .done(let response): return response
+                    case .refused(let error, let isInDoubt):
+                        guard isInDoubt || count >= attempts else { continue }
+                        // What is known about the write is not lost if the value cannot be read.
+                        let found = try? await response(resource, as: converter, with: reading, inSession: session)
+                        throw Response<Value>.Conflict(
+                            current: found, attempts: count, mayHaveBeenWritten: isInDoubt, underlying: error)
+                    }
+                }
+            }, isolation: isolation)
     }
 
     /// Sends a request that belongs to a session.
@@ -77,8 +94,16 @@ extension NetworkRequesting {
         _ endpoint: some Endpoint, with settings: RequestSettings, inSession session: Int?
     ) async throws -> WriteOutcome {
         let call = client.pipeline(endpoint, as: .void, with: settings, inSession: session)
-        do { return .done(Response((), try await call.value(.void).1).http) } catch {
-            guard call.history.last?.response?.status == .preconditionFailed else { throw error }
+        do {
+            let response = Response((), try await call.value(.void).1).http
+            guard response.status == .preconditionFailed else { return .done(response) }
+            // The validators of the call accept every status.
+            let error = NetworkError(.unacceptableStatus, request: response.request, response: response)
+            return .refused(error, isInDoubt: call.history.contains(where: \.mayHaveBeenExecuted))
+        } catch {
+            guard call.scope.interruption == nil, call.history.last?.response?.status == .preconditionFailed else {
+                throw error
+            }
             return .refused(error, isInDoubt: call.history.dropLast().contains(where: \.mayHaveBeenExecuted))
         }
     }
@@ -102,18 +127,22 @@ extension RequestAttempt {
 extension Response {
     /// The error of an update whose value somebody else has changed at the same time.
     public struct Conflict: Error, LocalizedError {
-        /// The value as it is now, and its response.
-        public let current: Response
+        /// The value as it is now, and its response; nil if it could not be read.
+        public let current: Response?
         /// The number of writes that were refused.
         public let attempts: Int
-        /// Whether an earlier attempt of the last write may have been executed: its response was lost, and the write
-        /// was sent again. Compare ``current`` with the value that was to be written.
+        /// Whether an earlier attempt of the last write may have been executed: its response was lost, or was an error
+        /// of the server, and the write was sent again. Compare ``current`` with the value that was to be written.
         public let mayHaveBeenWritten: Bool
         /// The error of the last write.
         public let underlying: any Error
 
         /// The reason, for the person who uses the app.
-        public var errorDescription: String? { "Somebody else has changed this at the same time." }
+        public var errorDescription: String? {
+            mayHaveBeenWritten
+                ? "It is not certain whether your change was saved."
+                : "Somebody else has changed this at the same time."
+        }
     }
 }
 
@@ -121,6 +150,6 @@ extension Response.Conflict: RedactedReflectable {
     /// The number of writes, and the response with the current value, without the value.
     var redactedDescription: String {
         "conflict after \(attempts) \(attempts == 1 ? "write" : "writes")"
-            + (mayHaveBeenWritten ? ", of which one may have been executed" : "") + " (\(current))"
+            + (mayHaveBeenWritten ? ", of which one may have been executed" : "") + (current.map { " (\($0))" } ?? "")
     }
 }

@@ -145,6 +145,12 @@ final class RequestPipeline {
         return outcome
     }
 
+    /// Whether the deadline of the work around the call has passed. That tells nothing about the host: whoever sends an
+    /// app short deadlines must not open its circuit breaker.
+    private var hasOutlivedItsWork: Bool {
+        scope.deadline?.isInherited == true && scope.interruption == .deadlineExceeded
+    }
+
     /// Makes one attempt.
     @inline(__always)  // a function of its own would check twice on which executor it runs
     private func attempt(_ converter: Reading) async throws -> Outcome {
@@ -156,7 +162,7 @@ final class RequestPipeline {
             throw error
         }
         do { response = try await transport(request) } catch {
-            admitted.end(.after(error))
+            admitted.end(hasOutlivedItsWork ? .failed(NetworkError(.cancelled)) : .after(error))
             throw error
         }
         if requirements.target != .file || !response.status.isSuccessful {
@@ -173,7 +179,7 @@ final class RequestPipeline {
         }
         let read = readable(response)
         do { try await converter(read, settings.bodyDecoder) } catch {
-            admitted.end(.failed(error))
+            admitted.end(.failed(hasOutlivedItsWork ? NetworkError(.cancelled) : error))
             throw error
         }
         admitted.end(.after(response))

@@ -219,11 +219,10 @@ final class RunningCalls: Sendable {
     private func reset(
         _ participants: [any ResetParticipant], as mine: Settlement<Void>, after running: Settlement<Void>
     ) {
-        CallScope.Position.$current.withValue(nil) {
-            _ = Task { [self] in
-                await withCheckedContinuation { continuation in running.observe { _ in continuation.resume() } }
-                await resetNow(participants, as: mine)
-            }
+        // A detached task inherits neither the call nor its deadline.
+        Task.detached { [self] in
+            await withCheckedContinuation { continuation in running.observe { _ in continuation.resume() } }
+            await resetNow(participants, as: mine)
         }
     }
 

@@ -8,7 +8,8 @@ import NetworkingTesting
 func makeFleetMember(_ environment: NetworkEnvironment) -> NetworkService {
     NetworkService(environment: environment) {
         $0.retry = .standard
-        // After a pause of 30 s, its calls leave during another 30 s.
+        $0.retry?.budget = RetryPolicy.Budget()
+        // The calls of a pause of 30 s leave at random times in the next 30 s.
         $0.backoffGate = BackoffGate(spread: 1)
     }
 }

@@ -102,7 +102,7 @@ struct UpdateTests {
         let error = await Fixture.failure { try await addOne(service, attempts: attempts) }
         let conflict = try #require(error as? Response<Item>.Conflict)
         #expect(conflict.attempts == writes && !conflict.mayHaveBeenWritten)
-        #expect(conflict.current.value == Item(count: 10 + 100 * writes))
+        #expect(conflict.current?.value == Item(count: 10 + 100 * writes))
         let cause = conflict.underlying as? NetworkError ?? (conflict.underlying as? GeneralRequestError)?.cause
         #expect(cause?.status == .preconditionFailed, "\(conflict.underlying)")
         #expect(stub.requests.filter { $0.method == .put }.count == writes)
@@ -114,9 +114,48 @@ struct UpdateTests {
         let service = service { $0.retry = RetryPolicy(retries: 1, backoff: .constant(.zero)) }
         let error = await Fixture.failure { try await addOne(service) }
         let conflict = try #require(error as? Response<Item>.Conflict)
-        #expect(conflict.mayHaveBeenWritten && conflict.current.value == Item(count: 11))
+        #expect(conflict.mayHaveBeenWritten && conflict.current?.value == Item(count: 11))
         #expect(state.value.count == 11)
         #expect("\(conflict)".contains("one may have been executed"))
+    }
+
+    @Test("An end of all calls between two calls of the update ends it, so that nothing is written afterwards")
+    func endedBetween() async throws {
+        let service = service()
+        let error = await Fixture.failure {
+            try await service.update(ItemEndpoint.fetch) { (item: Item) in
+                service.cancelAll()
+                return ItemEndpoint.replace(item)
+            }
+        }
+        #expect(error as? GeneralRequestError == .cancelled)
+        #expect(stub.requests.map(\.method) == [.get])
+        #expect(service.client.calls.count == 0)
+    }
+
+    @Test("A 412 is a conflict, although the validators of the call accept every status")
+    func everyStatus() async throws {
+        state.change { $0.changes = 9 }
+        let service = service { $0.settings.validators = [] }
+        let error = await Fixture.failure { try await addOne(service) }
+        #expect((error as? Response<Item>.Conflict)?.attempts == 3)
+    }
+
+    @Test("If the current value cannot be read, the conflict still says that the write may have been executed")
+    func unreadable() async throws {
+        state.change { $0.losses = 1 }
+        let service = service { $0.retry = RetryPolicy(retries: 1, backoff: .constant(.zero)) }
+        let reads = Box(0)
+        stub.on(.get, "/v1/item") { _ in
+            reads.change { $0 += 1 }
+            guard reads.value == 1 else { return .status(.forbidden) }
+            return StubResponse(
+                .ok, headers: [.contentType: "application/json", .eTag: "\"v1\""], body: Data(#"{"count":10}"#.utf8))
+        }
+        let error = await Fixture.failure { try await addOne(service) }
+        let conflict = try #require(error as? Response<Item>.Conflict)
+        #expect(conflict.mayHaveBeenWritten && conflict.current == nil)
+        #expect(conflict.errorDescription == "It is not certain whether your change was saved.")
     }
 
     @Test("A retry after a refusal that changed nothing leaves no doubt")
@@ -149,38 +188,6 @@ struct UpdateTests {
         #expect(error?.kind == .invalidRequest)
         #expect(error?.reason?.contains("strong ETag") == true && error?.reason?.contains("W/\"weak\"") == true)
         #expect(stub.requests.map(\.method) == [.get])
-    }
-
-    @Test(
-        "A Last-Modified counts if it is at least a second before Date; it is sent as If-Unmodified-Since",
-        arguments: [
-            ("Sun, 06 Nov 1994 08:49:36 GMT", true), ("Sun, 06 Nov 1994 08:49:37 GMT", false), ("yesterday", false),
-        ])
-    func lastModified(time: String, isStrong: Bool) throws {
-        let request = Self.request
-        let response = HTTPResponse(
-            .ok, headers: [.lastModified: time, .date: "Sun, 06 Nov 1994 08:49:37 GMT"], to: request)
-        let condition = try? RequestSettings.ifUnchanged(since: response).condition?.get()
-        #expect(condition == (isStrong ? HTTPHeader(.ifUnmodifiedSince, time) : nil))
-    }
-
-    @Test(
-        "Only one strong tag is sent; with a weak one, a strong time is sent in its place",
-        arguments: [
-            ("\"a\"", "\"a\""), ("\"a\", \"b\"", nil), ("\"a\", W/\"b\"", nil), ("W/\"a\"", nil), ("a", nil),
-            ("\"", nil),
-            ("\"a b\"", nil), ("*", nil),
-        ] as [(String, String?)])
-    func tags(tag: String, expected: String?) throws {
-        let request = Self.request
-        let alone = HTTPResponse(.ok, headers: [.eTag: tag], to: request)
-        let sent = try? RequestSettings.ifUnchanged(since: alone).condition?.get().value
-        #expect(sent == expected)
-        let time = "Sun, 06 Nov 1994 08:49:36 GMT"
-        let dated = HTTPResponse(
-            .ok, headers: [.eTag: tag, .lastModified: time, .date: "Sun, 06 Nov 1994 08:49:37 GMT"], to: request)
-        let condition = try RequestSettings.ifUnchanged(since: dated).condition?.get()
-        #expect(condition == (expected.map { HTTPHeader(.ifMatch, $0) } ?? HTTPHeader(.ifUnmodifiedSince, time)))
     }
 
     @Test("A key and a condition of the settings do not reach the other calls of the update")
@@ -238,18 +245,6 @@ struct UpdateTests {
         }
         #expect(error as? GeneralRequestError == .noAuth)
         #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer alice"])
-    }
-
-    @Test("An endpoint's own condition is replaced, and other settings are kept")
-    func settings() async throws {
-        let request = Self.request
-        let response = HTTPResponse(.ok, headers: [.eTag: "\"x\""], to: request)
-        let settings = RequestSettings { $0.timeouts.total = .seconds(3) }.ifUnchanged(since: response)
-        #expect(settings.timeouts.total == .seconds(3))
-        stub.on(nil, nil, .status(.noContent))
-        let service = NetworkService(environment: Fixture.environment) { $0.transport = stub }
-        try await service.request(AdHocEndpoint(.delete, "item").headers([.ifMatch: "*"]), with: settings)
-        #expect(stub.requests.map { $0.headers[.ifMatch] } == ["\"x\""])
     }
 
     @Test("The conflict names no value")

@@ -1,6 +1,6 @@
 extension BodySequence {
     /// Returns the same sequence with limits for the time until an element arrives. If the time passes, the loop throws
-    /// ``NetworkError/Kind/idleTimedOut``, and the transfer ends.
+    /// ``NetworkError/Kind/idleTimedOut``. The transfer ends when nothing retains the sequence.
     ///
     /// The idle timeout of a call (60 seconds by default) counts bytes, so that a server that only sends comments is
     /// never idle. These limits count elements, and are in addition to it: for a limit above it, raise
@@ -56,7 +56,7 @@ private struct TimedElements<Element: Sendable>: AsyncIteratorProtocol {
 
     mutating func next() async throws -> Element? {
         guard var reader = base else { return nil }
-        base = nil  // an iterator that has failed is released, which ends the transfer
+        base = nil  // an iterator that has failed is released
         guard let limit = hasFirst ? between : first else {
             let element = try await reader.next()
             (base, hasFirst) = (reader, true)

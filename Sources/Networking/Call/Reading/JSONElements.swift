@@ -44,7 +44,7 @@ struct JSONElements<Element: Decodable & Sendable>: AsyncIteratorProtocol {
             number += 1
             if case .type(let name)? = end?.rule, name == type { return finish() }
             if case .text(let last)? = end?.rule, last == text { return finish() }
-            if let error = try failure?.error(type, text, decoder, at: "\(part) \(number)") {
+            if let error = try await failure?.error(type, text, decoder, at: "\(part) \(number)") {
                 isOver = true
                 throw error
             }
@@ -140,7 +140,8 @@ extension BodySequence {
             FailureRule(type: type) { try $1.read(Failure.self, from: $0) }
         }
 
-        /// Each event or line that can be read as the error. Its type must have a property that no element has.
+        /// Each event or line of at most 64 KiB that can be read as the error. Its type needs a required property that no element has;
+        /// otherwise, elements are taken for errors.
         public static func any<Failure: Error & Decodable>(_ failure: Failure.Type) -> FailureRule {
             FailureRule(type: nil) { try $1.read(Failure.self, from: $0) }
         }
@@ -150,11 +151,21 @@ extension BodySequence {
         }
 
         /// Returns the error that an event or line contains; nil if it is none.
-        func error(_ type: String, _ text: String, _ decoder: any BodyDecoder, at place: String) throws -> (any Error)?
-        {
-            guard let expected = self.type else { return try? read(Data(text.utf8), decoder) }
+        func error(_ type: String, _ text: String, _ decoder: any BodyDecoder, at place: String) async throws -> (
+            any Error
+        )? {
+            let body = Data(text.utf8)
+            guard let expected = self.type else {
+                // As the body of an error response, an error of this size is not read.
+                return body.count > 64 << 10 ? nil : try? read(body, decoder)
+            }
             guard type == expected else { return nil }
-            do { return try read(Data(text.utf8), decoder) } catch {
+            do {
+                guard LargeBody.isLarge(body) else { return try read(body, decoder) }
+                return try await LargeBody.reading(body) { [read] in try read($0, decoder) }
+            } catch let interruption as Interruption {
+                throw interruption
+            } catch {
                 throw NetworkError(
                     .undecodableBody, reason: "\(place): the error of the server cannot be read", underlying: error)
             }

@@ -44,9 +44,10 @@ extension HTTPHeaders {
 
     /// The entity tag, if it is one tag and not weak (RFC 9110 section 8.8.3).
     var strongTag: String? {
-        guard let text = self[.eTag], text.utf8.count <= EntityTag.largest else { return nil }
-        let tag = EntityTag(text)
-        return !tag.isWeak && tag.isValid ? text : nil
+        // The text is sent as it is, so that it must not begin or end with a space of any kind.
+        guard let text = self[.eTag], text.utf8.count <= EntityTag.largest, text.hasPrefix("\""), text.hasSuffix("\"")
+        else { return nil }
+        return EntityTag(text).isValid ? text : nil
     }
 
     /// The time of `Last-Modified`, if it is at least one second before the response's `Date` (RFC 9110 section

@@ -10,6 +10,8 @@
 /// }
 /// ```
 ///
+/// The call of a stream is over when its head has arrived, so that its body does not end at the deadline.
+///
 /// Work that several calls share does not inherit the deadline: a token refresh, a transfer that duplicates have
 /// joined, and the background validation of a stored response.
 public struct CallDeadline: Sendable {
@@ -115,7 +117,9 @@ extension CallDeadline {
     ///
     /// The value is the time until the deadline of the call: of ``CallDeadline/current`` or of the call's total
     /// timeout, whichever is earlier. A call without a deadline gets no field, and a field that is already set is not
-    /// changed. By default, only requests to the server of the environment get the field.
+    /// changed. By default, only requests to the server of the environment get the field. Requests with different values
+    /// are not duplicates of each other, unless ``DuplicateRequestPolicy`` ignores the field; a shared transfer has the
+    /// value of the call that began it.
     public struct Adapter: SynchronousRequestAdapter, FieldAdapter {
         private let field: Field
         private let includesOtherOrigins: Bool

@@ -11,12 +11,12 @@
 /// `BackoffGate(spread: 0.5)`, the requests that have waited, and repeated requests, leave at random times during half
 /// of the pause after its end: at 1 + 1 / 0.5 = 3 times the normal load, if requests begin evenly. The first of them is
 /// the probe: if the server asks for another pause, the others go on waiting. A request that begins after the pause
-/// does not wait. A request never waits longer than the pause and its spread. If its deadline is earlier than that, it is
+/// does not wait. For one pause, a request never waits longer than the pause and its spread. If its deadline is earlier than that, it is
 /// sent in the first half of the time between the pause and its deadline.
 ///
 /// If `RateLimit` requests a longer time than ``init(longest:spread:clock:random:)`` allows, for example because the requests of a
 /// day are used up, requests do not wait: they end at once with ``NetworkError/Kind/rateLimited``, until the time has
-/// passed, but for at most a day.
+/// passed, at most one day.
 public final class BackoffGate: StagedAdmissionPolicy {
     /// The broadcaster of the events. It reports each origin for which the gate closes or opens.
     public let events = Broadcaster<AdmissionEvent>()
