@@ -34,6 +34,12 @@ public struct RandomSource: RandomNumberGenerator, Sendable {
             ))
     }
 
+    /// Returns a random number from 0 to 1.
+    package func fraction() -> Double {
+        var source = self
+        return .random(in: 0..<1, using: &source)
+    }
+
     /// Returns the next 64 random bits.
     public func next() -> UInt64 { draw() }
 }

@@ -20,12 +20,6 @@ struct EventStream: Sendable {
     let settings: RequestSettings
     let reconnection: ServerSentEvent.Reconnection
 
-    /// A random number from 0 to 1, for the wait before a reconnection.
-    fileprivate var spread: Double {
-        var random = client.configuration.random
-        return .random(in: 0..<1, using: &random)
-    }
-
     /// A reader that requests the events one by one.
     struct Iterator: AsyncIteratorProtocol {
         private let stream: EventStream
@@ -48,9 +42,9 @@ struct EventStream: Sendable {
         mutating func next() async throws -> ServerSentEvent? {
             while !machine.isOver {
                 let (outcome, event, failure) = await read()
-                let stream = stream
+                let random = stream.client.configuration.random
                 let step = machine.step(
-                    after: outcome, id: events?.lastEventID, retry: events?.retry, spread: stream.spread)
+                    after: outcome, id: events?.lastEventID, retry: events?.retry, spread: random.fraction())
                 switch step {
                 case .deliver: return event
                 case .end: return nil

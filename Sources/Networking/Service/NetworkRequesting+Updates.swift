@@ -23,8 +23,8 @@ extension NetworkRequesting {
     /// - Throws: ``Response/Conflict`` if all writes were refused, or if an earlier attempt of a refused write may have
     ///   been executed. All other errors are those of the calls: after a lost connection, for example, the write may
     ///   have been executed, too. `URLSession` on Apple platforms may send a PUT twice by itself; the refusal of the
-    ///   second one is then taken for a conflict. Both calls belong to one session: after another user has logged in, the write is not
-    ///   sent.
+    ///   second one is then taken for a conflict. Both calls belong to one session: after another user has logged in,
+    ///   the write is not sent.
     @discardableResult
     public func update<Value: Decodable & Sendable, Write: Endpoint>(
         _ resource: some Endpoint<Untyped>, attempts: Int = 3, with settings: RequestSettings = RequestSettings(),

@@ -145,8 +145,8 @@ final class RequestPipeline {
         return outcome
     }
 
-    /// Whether the deadline of the work around the call has passed. That tells nothing about the host: whoever sends an
-    /// app short deadlines must not open its circuit breaker.
+    /// Whether the deadline of the work around the call has passed. That tells nothing about the host: short deadlines,
+    /// which a client of a server may send, must not open the server's circuit breaker.
     private var hasOutlivedItsWork: Bool {
         scope.deadline?.isInherited == true && scope.interruption == .deadlineExceeded
     }

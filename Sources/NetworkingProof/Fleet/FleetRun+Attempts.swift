@@ -31,8 +31,7 @@ extension FleetRun {
         let gate = clients.gates[Int(attempt.client)]
         let turn = attempt.hasTurn ? gate.opening : nil
         guard gate.holds(isRepeated: attempt.retries > 0, havingTurnOf: turn, at: now) else { return nil }
-        var random = random
-        let fraction = policy.gateSpread > 0 ? Double.random(in: 0..<1, using: &random) : 0
+        let fraction = policy.gateSpread > 0 ? random.fraction() : 0
         return gate.turn(at: now, before: nil, fraction: fraction) - now
     }
 
@@ -119,10 +118,9 @@ extension FleetRun {
 
     mutating func reconnect(_ attempt: FleetAttempt) {
         var attempt = attempt
-        var random = random
         let wait = EventStreamMachine.wait(
             for: reconnection.delay, afterEmpty: Int(attempt.emptyConnections),
-            spread: policy.spreadsStreams ? .random(in: 0..<1, using: &random) : 0.5)
+            spread: policy.spreadsStreams ? random.fraction() : 0.5)
         attempt.emptyConnections += 1
         schedule(attempt, after: wait)
     }

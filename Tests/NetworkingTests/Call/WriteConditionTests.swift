@@ -52,4 +52,15 @@ struct WriteConditionTests {
         try await service.request(AdHocEndpoint(.delete, "item").headers([.ifMatch: "*"]), with: settings)
         #expect(stub.requests.map { $0.headers[.ifMatch] } == ["\"x\""])
     }
+
+    @Test("The conflict names no value")
+    func text() throws {
+        let response = Response(4711, HTTPResponse(.ok, to: Self.request))
+        let conflict = Response<Int>.Conflict(
+            current: response, attempts: 2, mayHaveBeenWritten: false, underlying: UserError.taken)
+        #expect("\(conflict)".hasPrefix("conflict after 2 writes (") && !"\(conflict)".contains("4711"))
+        var dumped = ""
+        dump(conflict, to: &dumped)
+        #expect(!dumped.contains("4711"))
+    }
 }

@@ -89,7 +89,7 @@ struct GateSpreadTests {
         #expect(log.value == ["first 0", "hasty 11000"])
     }
 
-    @Test("After the spread, and without a spread, nobody waits, and the gate remembers nothing")
+    @Test("After the spread, and without a spread, a request does not wait, and the gate has no entry for its origin")
     func afterwards() async throws {
         for spread in [0, 0.5] {
             let gate = BackoffGate(spread: spread, clock: clock.networkClock)

@@ -246,15 +246,4 @@ struct UpdateTests {
         #expect(error as? GeneralRequestError == .noAuth)
         #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer alice"])
     }
-
-    @Test("The conflict names no value")
-    func text() throws {
-        let response = Response(Item(count: 4711), HTTPResponse(.ok, to: Self.request))
-        let conflict = Response<Item>.Conflict(
-            current: response, attempts: 2, mayHaveBeenWritten: false, underlying: UserError.taken)
-        #expect("\(conflict)".hasPrefix("conflict after 2 writes (") && !"\(conflict)".contains("4711"))
-        var dumped = ""
-        dump(conflict, to: &dumped)
-        #expect(!dumped.contains("4711"))
-    }
 }

@@ -140,8 +140,8 @@ extension BodySequence {
             FailureRule(type: type) { try $1.read(Failure.self, from: $0) }
         }
 
-        /// Each event or line of at most 64 KiB that can be read as the error. Its type needs a required property that no element has;
-        /// otherwise, elements are taken for errors.
+        /// Each event or line of at most 64 KiB that can be read as the error. Its type needs a required property that
+        /// no element has; otherwise, elements are taken for errors.
         public static func any<Failure: Error & Decodable>(_ failure: Failure.Type) -> FailureRule {
             FailureRule(type: nil) { try $1.read(Failure.self, from: $0) }
         }

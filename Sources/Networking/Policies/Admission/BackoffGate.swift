@@ -11,12 +11,12 @@
 /// `BackoffGate(spread: 0.5)`, the requests that have waited, and repeated requests, leave at random times during half
 /// of the pause after its end: at 1 + 1 / 0.5 = 3 times the normal load, if requests begin evenly. The first of them is
 /// the probe: if the server asks for another pause, the others go on waiting. A request that begins after the pause
-/// does not wait. For one pause, a request never waits longer than the pause and its spread. If its deadline is earlier than that, it is
-/// sent in the first half of the time between the pause and its deadline.
+/// does not wait. For one pause, a request never waits longer than the pause and its spread. If its deadline is earlier
+/// than that, it is sent in the first half of the time between the pause and its deadline.
 ///
-/// If `RateLimit` requests a longer time than ``init(longest:spread:clock:random:)`` allows, for example because the requests of a
-/// day are used up, requests do not wait: they end at once with ``NetworkError/Kind/rateLimited``, until the time has
-/// passed, at most one day.
+/// If `RateLimit` requests a longer time than ``init(longest:spread:clock:random:)`` allows, for example because the
+/// requests of a day are used up, requests do not wait: they end at once with ``NetworkError/Kind/rateLimited``, until
+/// the time has passed, at most one day.
 public final class BackoffGate: StagedAdmissionPolicy {
     /// The broadcaster of the events. It reports each origin for which the gate closes or opens.
     public let events = Broadcaster<AdmissionEvent>()
@@ -84,7 +84,8 @@ public final class BackoffGate: StagedAdmissionPolicy {
                     reason: "the host requests a wait of \(wait.shortText), which would end after the call's deadline"
                 )
             }
-            let time = pause.turn(at: now, before: remaining.map { now + $0 }, fraction: fraction())
+            let time = pause.turn(
+                at: now, before: remaining.map { now + $0 }, fraction: spread > 0 ? random.fraction() : 0)
             try await clock.wait(for: time - now)
             // A turn is drawn once for each pause, although the request may enter again because of another policy.
             opening = pause.opening
@@ -105,12 +106,6 @@ public final class BackoffGate: StagedAdmissionPolicy {
             }
         }
         if let wait { events.publish(.gateClosed(origin, for: wait)) }
-    }
-
-    private func fraction() -> Double {
-        guard spread > 0 else { return 0 }
-        var random = random
-        return .random(in: 0..<1, using: &random)
     }
 
     /// Does nothing: the head of the response has decided.
