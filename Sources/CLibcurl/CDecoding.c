@@ -39,6 +39,12 @@ static struct {
     int (*inflate_init)(struct z_stream *, int, const char *, int);
     int (*inflate)(struct z_stream *, int);
     int (*inflate_end)(struct z_stream *);
+    int (*inflate_reset)(struct z_stream *);
+    int (*inflate_get_window)(struct z_stream *, uint8_t *, unsigned int *);
+    int (*inflate_set_window)(struct z_stream *, const uint8_t *, unsigned int);
+    int (*deflate_init)(struct z_stream *, int, int, int, int, int, const char *, int);
+    int (*deflate)(struct z_stream *, int);
+    int (*deflate_end)(struct z_stream *);
     const char *(*zlib_version)(void);
     void *(*brotli_create)(void *, void *, void *);
     int (*brotli_decompress)(void *, size_t *, const uint8_t **, size_t *, uint8_t **, size_t *);
@@ -50,7 +56,7 @@ static struct {
     size_t (*zstd_free)(void *);
 } library;
 
-static bool has_zlib, has_brotli, has_zstd;
+static bool has_zlib, has_deflate, has_brotli, has_zstd;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static bool find(void *handle, void *function, const char *name) {
@@ -63,6 +69,11 @@ static void load(void) {
     void *zlib = dlopen("libz.so.1", RTLD_NOW | RTLD_LOCAL);
     has_zlib = find(zlib, &library.inflate_init, "inflateInit2_") && find(zlib, &library.inflate, "inflate")
         && find(zlib, &library.inflate_end, "inflateEnd") && find(zlib, &library.zlib_version, "zlibVersion");
+    has_deflate = has_zlib && find(zlib, &library.inflate_reset, "inflateReset")
+        && find(zlib, &library.inflate_get_window, "inflateGetDictionary")
+        && find(zlib, &library.inflate_set_window, "inflateSetDictionary")
+        && find(zlib, &library.deflate_init, "deflateInit2_") && find(zlib, &library.deflate, "deflate")
+        && find(zlib, &library.deflate_end, "deflateEnd");
     void *brotli = dlopen("libbrotlidec.so.1", RTLD_NOW | RTLD_LOCAL);
     has_brotli = find(brotli, &library.brotli_create, "BrotliDecoderCreateInstance")
         && find(brotli, &library.brotli_decompress, "BrotliDecoderDecompressStream")
@@ -155,6 +166,50 @@ enum cdecoding_result cdecoding_run(
     case CDECODING_ZSTD: return run_zstd(decoding->state, input, input_count, output, output_count);
     default: return run_zlib(&decoding->zlib, input, input_count, output, output_count);
     }
+}
+
+bool cdecoding_continue(struct cdecoding *decoding) {
+    uint8_t window[1 << 15];
+    unsigned int count = sizeof(window);
+    return library.inflate_get_window(&decoding->zlib, window, &count) == Z_OK
+        && library.inflate_reset(&decoding->zlib) == Z_OK
+        && (count == 0 || library.inflate_set_window(&decoding->zlib, window, count) == Z_OK);
+}
+
+bool cdecoding_restart(struct cdecoding *decoding) { return library.inflate_reset(&decoding->zlib) == Z_OK; }
+
+bool cdeflating_is_available(void) {
+    pthread_once(&once, load);
+    return has_deflate;
+}
+
+struct z_stream *cdeflating_create(int window_bits) {
+    if (!cdeflating_is_available()) return NULL;
+    const int level = 6, deflated = 8, memory_level = 8, default_strategy = 0;
+    struct z_stream *stream = calloc(1, sizeof(*stream));
+    if (stream && library.deflate_init(stream, level, deflated, -window_bits, memory_level, default_strategy,
+            library.zlib_version(), sizeof(*stream)) == Z_OK)
+        return stream;
+    free(stream);
+    return NULL;
+}
+
+bool cdeflating_run(
+    struct z_stream *stream, const void *input, size_t *input_count, void *output, size_t *output_count, bool flushes) {
+    const int no_flush = 0, sync_flush = 2;
+    stream->next_in = input;
+    stream->avail_in = (unsigned int)*input_count;
+    stream->next_out = output;
+    stream->avail_out = (unsigned int)*output_count;
+    int result = library.deflate(stream, flushes ? sync_flush : no_flush);
+    *input_count -= stream->avail_in;
+    *output_count -= stream->avail_out;
+    return result == Z_OK || result == Z_BUF_ERROR;
+}
+
+void cdeflating_free(struct z_stream *stream) {
+    library.deflate_end(stream);
+    free(stream);
 }
 
 void cdecoding_free(struct cdecoding *decoding) {

@@ -47,6 +47,8 @@ static struct {
     int (*easy_setopt)(void *, int, ...);
     int (*easy_getinfo)(void *, int, ...);
     int (*easy_pause)(void *, int);
+    int (*easy_send)(void *, const void *, size_t, size_t *);
+    int (*easy_recv)(void *, void *, size_t, size_t *);
     const char *(*easy_strerror)(int);
     void *(*multi_init)(void);
     int (*multi_cleanup)(void *);
@@ -104,6 +106,8 @@ static bool find(void *library) {
         {&curl.easy_setopt, "curl_easy_setopt"},
         {&curl.easy_getinfo, "curl_easy_getinfo"},
         {&curl.easy_pause, "curl_easy_pause"},
+        {&curl.easy_send, "curl_easy_send"},
+        {&curl.easy_recv, "curl_easy_recv"},
         {&curl.easy_strerror, "curl_easy_strerror"},
         {&curl.multi_init, "curl_multi_init"},
         {&curl.multi_cleanup, "curl_multi_cleanup"},
@@ -175,6 +179,16 @@ const char *clibcurl_version(void) { return is_loaded ? curl.version() : NULL; }
 void *clibcurl_easy_init(void) { return curl.easy_init(); }
 void clibcurl_easy_cleanup(void *easy) { curl.easy_cleanup(easy); }
 int clibcurl_easy_pause(void *easy, int directions) { return curl.easy_pause(easy, directions); }
+int clibcurl_easy_send(void *easy, const void *bytes, size_t count, size_t *sent) {
+    return curl.easy_send(easy, bytes, count, sent);
+}
+int clibcurl_easy_recv(void *easy, void *bytes, size_t count, size_t *received) {
+    return curl.easy_recv(easy, bytes, count, received);
+}
+int clibcurl_easy_get_socket(void *easy) {
+    int socket = -1;
+    return curl.easy_getinfo(easy, CCURLINFO_ACTIVESOCKET, &socket) == CCURLE_OK ? socket : -1;
+}
 const char *clibcurl_easy_strerror(int code) { return curl.easy_strerror(code); }
 
 int clibcurl_easy_set_long(void *easy, int option, long value) { return curl.easy_setopt(easy, option, value); }
@@ -348,6 +362,8 @@ void clibcurl_alarm_ring(int alarm) {
     ssize_t written = write(alarm, &one, sizeof(one));
     (void)written;
 }
+
+void clibcurl_socket_shutdown(int socket) { shutdown(socket, SHUT_RDWR); }
 
 int clibcurl_socket_end(int socket) {
     int pair[2];

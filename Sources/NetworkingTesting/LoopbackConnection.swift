@@ -37,10 +37,12 @@ final class LoopbackConnection: @unchecked Sendable {  // because only its threa
 
     /// Serves requests until the client or the server closes the connection. The method blocks its thread.
     func serve() {
-        let writer = LoopbackResponseWriter(socket: socket, isStopped: isStopped)
+        var writer = LoopbackResponseWriter(socket: socket, isStopped: isStopped)
         while let head = readHead(), let request = request(head) {
             Task { post(.answer(await handler(request))) }
-            guard let isReusable = try? writer.write(answer(), to: request), isReusable else { return }
+            let answer = answer()
+            writer.unread = buffer
+            guard let isReusable = try? writer.write(answer, to: request), isReusable else { return }
             // Without "100 Continue", the client may or may not send the body. The next bytes may be the body or a new
             // request, so the connection ends.
             guard !expectsContinue else { return }

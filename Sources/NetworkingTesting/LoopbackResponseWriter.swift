@@ -5,6 +5,8 @@ import Networking
 struct LoopbackResponseWriter {
     let socket: LoopbackSocket
     let isStopped: @Sendable () -> Bool
+    /// The bytes that have arrived after the request.
+    var unread = Data()
 
     /// Writes a response, and simulates its failure.
     ///
@@ -40,6 +42,14 @@ struct LoopbackResponseWriter {
             try socket.write(bytes)
             return false
         }
+        if case .webSocket(let compresses, let serve) = answer.content {
+            let compresses = compresses && request.offersCompression
+            var answer = answer
+            answer.headers.merge(request.webSocketFields(compressing: compresses), .keepExisting)
+            try socket.write(head(of: answer, to: request))
+            try serve(LoopbackWebSocket(socket, after: unread, compressing: compresses))
+            return false
+        }
         let head = head(of: answer, to: request)
         guard request.method != .head, answer.status.code >= 200, ![204, 304].contains(answer.status.code) else {
             try socket.write(head)
@@ -70,7 +80,7 @@ struct LoopbackResponseWriter {
             try socket.write(Data("0\r\n\r\n".utf8))
         case .written(.some, let write):
             try write(LoopbackWriter { [socket] in try socket.write($0) })
-        case .raw:
+        case .raw, .webSocket:
             return false
         }
         return true
@@ -127,7 +137,7 @@ struct LoopbackResponseWriter {
             headers[.contentLength] = answer.status == 304 || answer.status == 204 ? nil : "\(data.count)"
         case .written(let length?, _): headers.contentLength = length
         case .chunked, .written(nil, _): headers["Transfer-Encoding"] = "chunked"
-        case .raw: break
+        case .raw, .webSocket: break
         }
         if answer.closesConnection { headers["Connection"] = "close" }
         let lines =

@@ -116,11 +116,11 @@
                 for events in [readAndWrite, nothing] { sockets.want(events, on: socket) }
                 sockets.leave(use)
                 sockets.wait(milliseconds: 1_000)
-                sockets.handleReady { _, _ in Issue.record("libcurl waits for nothing") }
+                sockets.handleReady { _, _, _ in Issue.record("libcurl waits for nothing") }
                 #expect(sockets.isIdle(socket) && !sockets.entries[Int(socket)].isRetired)
                 _ = send(socket, "a", 1, Int32(MSG_NOSIGNAL))
                 sockets.wait(milliseconds: 2_000)
-                sockets.handleReady { _, _ in Issue.record("libcurl waits for nothing") }
+                sockets.handleReady { _, _, _ in Issue.record("libcurl waits for nothing") }
                 #expect(sockets.entries[Int(socket)].isRetired)
             }
 

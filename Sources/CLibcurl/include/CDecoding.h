@@ -31,6 +31,25 @@ struct cdecoding *cdecoding_create(enum cdecoding_coding coding);
 enum cdecoding_result cdecoding_run(
     struct cdecoding *decoding, const void *input, size_t *input_count, void *output, size_t *output_count);
 void cdecoding_free(struct cdecoding *decoding);
+/// Goes on after the end of a deflate stream: the next stream may refer to the last 32 KiB. Returns false if there is no
+/// memory.
+bool cdecoding_continue(struct cdecoding *decoding);
+/// Begins a deflate stream that refers to nothing before it.
+bool cdecoding_restart(struct cdecoding *decoding);
+
+// A compressor for deflate (RFC 1951), and what a decompressor needs beside it.
+
+struct z_stream;
+
+/// Returns whether the system's zlib can compress, and go on after the end of a stream.
+bool cdeflating_is_available(void);
+/// Creates a compressor whose window has 2^9 to 2^15 bytes. Returns NULL if there is no memory.
+struct z_stream *cdeflating_create(int window_bits);
+/// Compresses from `input` to `output`. The counts are those of `cdecoding_run`. If `flushes` is true, all input so far
+/// is written, up to a byte boundary; it is written once there is room left in `output`.
+bool cdeflating_run(
+    struct z_stream *stream, const void *input, size_t *input_count, void *output, size_t *output_count, bool flushes);
+void cdeflating_free(struct z_stream *stream);
 
 #endif
 #endif

@@ -52,6 +52,14 @@ void *clibcurl_easy_init(void);
 void clibcurl_easy_cleanup(void *easy);
 int clibcurl_easy_pause(void *easy, int directions);
 const char *clibcurl_easy_strerror(int code);
+/// Sends bytes on the connection of a handle with `CURLOPT_CONNECT_ONLY`. After `CURLE_AGAIN`, the same bytes at the same
+/// address must be sent next.
+int clibcurl_easy_send(void *easy, const void *bytes, size_t count, size_t *sent);
+/// Receives bytes on the connection of a handle with `CURLOPT_CONNECT_ONLY`. No bytes without an error are the end of
+/// the connection.
+int clibcurl_easy_recv(void *easy, void *bytes, size_t count, size_t *received);
+/// Returns the socket of the connection of a handle with `CURLOPT_CONNECT_ONLY`; -1 if there is none.
+int clibcurl_easy_get_socket(void *easy);
 
 int clibcurl_easy_set_long(void *easy, int option, long value);
 int clibcurl_easy_set_offset(void *easy, int option, int64_t value);
@@ -145,6 +153,8 @@ void clibcurl_alarm_ring(int alarm);
 /// Replaces a socket with a socket whose peer is closed. This ends the connection of the replaced socket. Returns -1
 /// and sets `errno` if no file descriptor is left.
 int clibcurl_socket_end(int socket);
+/// Ends the connection of a socket in both directions. What has been sent still arrives.
+void clibcurl_socket_shutdown(int socket);
 
 // MARK: Options
 
@@ -154,6 +164,7 @@ enum {
     CCURLOPT_NOPROGRESS = 43,
     CCURLOPT_NOBODY = 44,
     CCURLOPT_UPLOAD = 46,
+    CCURLOPT_HTTPPROXYTUNNEL = 61,
     CCURLOPT_FRESH_CONNECT = 74,
     CCURLOPT_FORBID_REUSE = 75,
     CCURLOPT_HTTPGET = 80,
@@ -161,6 +172,7 @@ enum {
     CCURLOPT_HTTP_VERSION = 84,
     CCURLOPT_NOSIGNAL = 99,
     CCURLOPT_IPRESOLVE = 113,
+    CCURLOPT_CONNECT_ONLY = 141,
     CCURLOPT_CONNECTTIMEOUT_MS = 156,
     CCURLOPT_PROTOCOLS = 181,
     CCURLOPT_RTSP_REQUEST = 189,
@@ -244,6 +256,7 @@ enum {
     CCURLINFO_HEADER_SIZE = 0x200000 + 11,
     CCURLINFO_REQUEST_SIZE = 0x200000 + 12,
     CCURLINFO_PRIMARY_PORT = 0x200000 + 40,
+    CCURLINFO_ACTIVESOCKET = 0x500000 + 44,
     CCURLINFO_TLS_SSL_PTR = 0x400000 + 45,
     CCURLINFO_SIZE_DOWNLOAD_T = 0x600000 + 8,
     CCURLINFO_HTTP_CONNECTCODE = 0x200000 + 22,
@@ -316,6 +329,7 @@ enum {
     CCURLE_BAD_CONTENT_ENCODING = 61,
     CCURLE_FILESIZE_EXCEEDED = 63,
     CCURLE_USE_SSL_FAILED = 64,
+    CCURLE_AGAIN = 81,
     CCURLE_SEND_FAIL_REWIND = 65,
     CCURLE_SSL_CACERT_BADFILE = 77,
     CCURLE_SSL_CRL_BADFILE = 82,

@@ -27,7 +27,7 @@ struct EventStream: Sendable {
         /// The body of the current connection and the reader of its events; nil between two connections.
         private var connection: IncomingBody?
         private var events: ServerSentEvents?
-        private var machine: EventStreamMachine
+        private var machine: ReconnectionMachine
         /// The number of the session of the first connection, to which all connections belong: a stream never goes on
         /// for another user. Nil before the first connection, and if the client has no session.
         private var session: Int?
@@ -35,7 +35,7 @@ struct EventStream: Sendable {
         init(_ stream: EventStream) {
             self.stream = stream
             presence = StreamPresence(in: stream.client.calls)
-            machine = EventStreamMachine(stream.reconnection, repeating: stream.repetition)
+            machine = ReconnectionMachine(stream.reconnection, repeating: stream.repetition)
         }
 
         /// Returns the next event; nil if there are no more events.
@@ -51,7 +51,10 @@ struct EventStream: Sendable {
                 case .fail: throw failure ?? CancellationError()  // a failed outcome always has an error
                 case .reconnect(let delay):
                     (connection, events) = (nil, nil)
-                    do { try await stream.wait(for: delay, as: presence) } catch {
+                    do {
+                        try await stream.client.wait(
+                            for: delay, before: stream.endpoint, with: stream.settings, as: presence)
+                    } catch {
                         machine.end()
                         throw error
                     }
@@ -60,7 +63,7 @@ struct EventStream: Sendable {
             return nil
         }
 
-        private typealias Reading = (outcome: EventStreamMachine.Outcome, event: ServerSentEvent?, error: (any Error)?)
+        private typealias Reading = (outcome: ReconnectionMachine.Outcome, event: ServerSentEvent?, error: (any Error)?)
 
         /// Returns the next event, the error or the end of the connection. Opens a connection if there is none.
         private mutating func read() async -> Reading {
@@ -93,7 +96,7 @@ struct EventStream: Sendable {
         }
     }
 
-    fileprivate var repetition: EventStreamMachine.Repetition {
+    fileprivate var repetition: ReconnectionMachine.Repetition {
         if endpoint.method.isSafe { return .always }
         let key = client.resolved(settings, for: endpoint).idempotencyKey ?? .none
         return key.isGiven || endpoint.headers.contains(.idempotencyKey) ? .afterFailure : .never
@@ -111,24 +114,38 @@ struct EventStream: Sendable {
         _ = try await pipeline.runReporting { body = try await reading.convert($0, decoder: $1) }
         return body
     }
+}
 
-    /// Waits before a new connection. A reset of the service also ends the stream during this wait.
-    fileprivate func wait(for delay: Duration, as presence: StreamPresence) async throws {
-        let scope = CallScope(deadline: .ofCall(within: nil, on: client.clock))
+extension NetworkClient {
+    /// Waits before a new connection of a stream or socket. A reset of the service also ends it during this wait.
+    ///
+    /// - Parameter reachability: Ends the wait when the network can be reached again; nil if nothing is known.
+    func wait(
+        for delay: Duration, before endpoint: any Endpoint, with settings: RequestSettings, as presence: StreamPresence,
+        waking reachability: ReachabilityService? = nil
+    ) async throws {
+        let scope = CallScope(deadline: .ofCall(within: nil, on: clock))
         presence.begin(scope)
-        client.calls.enter(scope, endpoint)
+        calls.enter(scope, endpoint)
         defer {
             scope.detach()
-            client.calls.leave(scope)
+            calls.leave(scope)
         }
         // A wait that cannot end before the inherited deadline is not begun.
         if let deadline = scope.deadline, deadline.remaining <= delay { scope.interrupt(.deadlineExceeded) }
         do {
-            try await CallScope.Position.$current.withValue(.inside(scope)) { try await client.clock.wait(for: delay) }
+            try await CallScope.Position.$current.withValue(.inside(scope)) {
+                let end = Settlement<Void>()
+                let token = reachability?.statuses.observe(on: nil) { status in
+                    if status.isReachable { end.settle(.success(())) }
+                }
+                defer { token?.cancel() }
+                if delay > .zero { try await end.value(within: delay, on: clock) { _ in .success(()) } }
+            }
         } catch {
-            let settings = client.resolved(settings, for: endpoint)
             let pipeline = RequestPipeline(
-                endpoint, on: client, for: ConverterRequirements(target: .memory), with: settings, in: scope)
+                endpoint, on: self, for: ConverterRequirements(target: .memory), with: resolved(settings, for: endpoint),
+                in: scope)
             throw await pipeline.interrupted().error
         }
     }

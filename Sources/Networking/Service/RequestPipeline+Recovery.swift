@@ -145,18 +145,24 @@ extension RequestPipeline {
         guard requirements.keepsResponse, !requirements.isDownload else { return response }
         var left = response.leavingCall()
         guard requirements.target == .stream, case .stream(let body) = left.content else { return left }
-        // The body retains the failure and the scope, but not the call, because the call retains the observers.
-        let failure = failure(
-            with: NetworkError(.unknown), left.request, phase.adapted?.leavingCall(), left.withoutStream,
-            original: original?.leavingCall())
-        left.content = .stream(
-            body.mappingErrors { [failure, scope, date = client.clock.date, handling = client.errorHandlingService] in
-                guard scope.isOver else { return $0 }
-                let error = ($0 as? NetworkError)?.leavingCall() ?? $0
-                let known = NetworkError.described(error, failure.request, failure.response)
-                return handling.mapped(afterCall: failure.with(known, at: date()))
-            })
+        let mapping = mappingAfterCall(left)
+        left.content = .stream(body.mappingErrors { [scope] in scope.isOver ? mapping($0) : $0 })
         return left
+    }
+
+    /// Returns a closure that maps errors which occur after the call, as errors of the call.
+    ///
+    /// - Parameter response: The response, outside of the call.
+    func mappingAfterCall(_ response: HTTPResponse) -> @Sendable (any Error) -> any Error {
+        // The closure retains the failure, but not the call, because the call retains the observers.
+        let failure = failure(
+            with: NetworkError(.unknown), response.request, phase.adapted?.leavingCall(), response.withoutStream,
+            original: original?.leavingCall())
+        return { [date = client.clock.date, handling = client.errorHandlingService] in
+            let error = ($0 as? NetworkError)?.leavingCall() ?? $0
+            let known = NetworkError.described(error, failure.request, failure.response)
+            return handling.mapped(afterCall: failure.with(known, at: date()))
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-/// An event stream as its client knows it: the client can end it, whatever it waits for.
+/// An event stream or a WebSocket as its client knows it: the client can end it, whatever it waits for.
 final class StreamPresence: Sendable {
     private struct State: Sendable {
         var isEnded = false
@@ -10,9 +10,12 @@ final class StreamPresence: Sendable {
     private let state = Locked(State())
     /// The scope in which the body of the current connection is read.
     private let reading = CallScope()
+    private let whenEnded: @Sendable () -> Void
 
-    init(in calls: RunningCalls) {
+    /// - Parameter whenEnded: Called when the client ends the stream.
+    init(in calls: RunningCalls, whenEnded: @escaping @Sendable () -> Void = {}) {
         self.calls = calls
+        self.whenEnded = whenEnded
         calls.enter(self)
     }
 
@@ -26,6 +29,7 @@ final class StreamPresence: Sendable {
         }
         call?.interrupt(.shutDown)
         reading.interrupt(.shutDown)
+        whenEnded()
     }
 
     /// Notes the call that the stream makes next.

@@ -118,7 +118,7 @@ extension FleetRun {
 
     mutating func reconnect(_ attempt: FleetAttempt) {
         var attempt = attempt
-        let wait = EventStreamMachine.wait(
+        let wait = ReconnectionMachine.wait(
             for: reconnection.delay, afterEmpty: Int(attempt.emptyConnections),
             spread: policy.spreadsStreams ? random.fraction() : 0.5)
         attempt.emptyConnections += 1

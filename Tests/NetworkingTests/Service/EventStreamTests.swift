@@ -161,7 +161,7 @@ struct EventStreamTests {
     @Test("A delay of zero is no storm: connections without an event wait for 0, at least 0.1, 0.2 s, and so on")
     func zeroDelay() {
         func waits(_ spread: Double) -> [Int] {
-            (0..<7).map { EventStreamMachine.wait(for: .zero, afterEmpty: $0, spread: spread).roundedMilliseconds }
+            (0..<7).map { ReconnectionMachine.wait(for: .zero, afterEmpty: $0, spread: spread).roundedMilliseconds }
         }
         #expect(waits(0) == [0, 100, 200, 400, 800, 800, 800])
         #expect(waits(1) == [0, 240, 480, 960, 1_920, 1_920, 1_920])
@@ -171,7 +171,7 @@ struct EventStreamTests {
         "The mean of the first wait is the delay: after a short restart, a stream is back as fast as without a spread")
     func meanWait() {
         func wait(_ spread: Double) -> Duration {
-            EventStreamMachine.wait(for: .seconds(3), afterEmpty: 0, spread: spread)
+            ReconnectionMachine.wait(for: .seconds(3), afterEmpty: 0, spread: spread)
         }
         #expect(wait(0) == .milliseconds(2_250) && wait(0.5) == .seconds(3) && wait(1) == .milliseconds(3_750))
     }

@@ -146,7 +146,7 @@ struct HostileFieldTests {
 
     @Test("A stream waits at least 100 ms before it connects again, even if the server asks it not to wait")
     func hurry() {
-        var machine = EventStreamMachine(ServerSentEvent.Reconnection(), repeating: .always)
+        var machine = ReconnectionMachine(ServerSentEvent.Reconnection(), repeating: .always)
         machine.connect()
         #expect(machine.step(after: .ended, id: nil, retry: .zero, spread: 0) == .reconnect(after: .milliseconds(100)))
     }

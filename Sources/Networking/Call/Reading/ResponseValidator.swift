@@ -35,14 +35,29 @@ public struct ResponseValidator: Sendable {
         accepted = nil
     }
 
-    private init(accepting accepted: AcceptedStatuses) {
+    /// - Parameter reason: Returns the reason for a response that is rejected; nil if its status says enough.
+    private init(
+        accepting accepted: AcceptedStatuses, _ reason: @escaping @Sendable (HTTPResponse) -> String?
+    ) {
         self.accepted = accepted
         judge = { response in
             guard !accepted.contains(response.status) else { return .valid }
-            // The status of an error needs no explanation.
-            let reason = response.status.isSuccessful ? "\(response.status), expected \(accepted)" : nil
-            return .failure(NetworkError(.unacceptableStatus, reason: reason))
+            return .failure(NetworkError(.unacceptableStatus, reason: reason(response)))
         }
+    }
+
+    private init(accepting accepted: AcceptedStatuses) {
+        self.init(accepting: accepted) { response in
+            // The status of an error needs no explanation.
+            response.status.isSuccessful ? "\(response.status), expected \(accepted)" : nil
+        }
+    }
+
+    /// Returns a validator that accepts the statuses of a set, and says for what reason it rejects others.
+    static func status(
+        _ statuses: Set<HTTPStatus>, _ reason: @escaping @Sendable (HTTPResponse) -> String?
+    ) -> ResponseValidator {
+        ResponseValidator(accepting: .set(statuses), reason)
     }
 
     /// - Throws: The error with which the response is rejected.

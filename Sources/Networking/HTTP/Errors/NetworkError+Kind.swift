@@ -80,6 +80,8 @@ extension NetworkError.Kind {
     /// A redirect was not followed, because its `Location` is insecure or invalid, or because the request has a body
     /// that cannot be sent again.
     public static let redirectRefused = Self("redirectRefused")
+    /// A ``WebSocket`` was closed. If the other side closed it, the underlying error is its ``WebSocketClose``.
+    public static let webSocketClosed = Self("webSocketClosed")
     /// The transport or the client was shut down.
     public static let transportShutDown = Self("transportShutDown")
     /// Any other failure. See the underlying error.
@@ -144,8 +146,8 @@ extension NetworkError.Kind {
         .notConnected: .notConnectedToInternet, .networkRestricted: .notConnectedToInternet,
         .cannotResolveHost: .cannotFindHost, .cannotConnect: .cannotConnectToHost,
         .connectionLostBeforeHead: .networkConnectionLost, .connectionLostAfterHead: .networkConnectionLost,
-        .notProcessed: .networkConnectionLost, .connectTimedOut: .timedOut, .idleTimedOut: .timedOut,
-        .deadlineTimedOut: .timedOut,
+        .notProcessed: .networkConnectionLost, .webSocketClosed: .networkConnectionLost, .connectTimedOut: .timedOut,
+        .idleTimedOut: .timedOut, .deadlineTimedOut: .timedOut,
         .tlsUntrusted: .serverCertificateUntrusted, .tlsFailed: .secureConnectionFailed,
         .truncatedBody: .networkConnectionLost, .malformedResponse: .badServerResponse,
         .responseTooLarge: .dataLengthExceedsMaximum, .undecodableContent: .cannotDecodeContentData,
@@ -213,6 +215,7 @@ extension NetworkError.Kind {
         .malformedResponse: "the response is not HTTP", .responseTooLarge: "the response is too large",
         .undecodableContent: "the body's content coding is invalid",
         .tooManyRedirects: "there were too many redirects", .redirectRefused: "the redirect was not followed",
+        .webSocketClosed: "the WebSocket was closed",
         .transportShutDown: "the transport or the client was shut down", .unknown: "the request failed",
         .unacceptableStatus: "the status is not acceptable", .unacceptableMediaType: "the media type is not acceptable",
         .invalidResponse: "the response is not valid", .undecodableBody: "the body cannot be read",

@@ -55,8 +55,13 @@ public struct HTTPOrigin: Hashable, Sendable {
 extension HTTPOrigin: CustomStringConvertible {
     /// The origin as a URL without a path.
     public var description: String {
-        "\(scheme)://\(host.contains(":") ? "[\(host)]" : host):\(port)".onOneLine
+        "\(scheme)://\(hostInURL):\(port)".onOneLine
     }
+
+    private var hostInURL: String { host.contains(":") ? "[\(host)]" : host }
+
+    /// The value of a `Host` field: the host, and the port unless it is the default port of the scheme.
+    var authority: String { port == (scheme == "https" ? 443 : 80) ? hostInURL : "\(hostInURL):\(port)" }
 }
 
 /// The host and port as a URL contains them. The host is in the form that is sent.

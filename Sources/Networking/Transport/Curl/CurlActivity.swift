@@ -87,7 +87,7 @@
 
     extension UInt64 {
         /// Returns the time after the given span, or the largest time if the sum overflows.
-        fileprivate func adding(_ span: UInt64) -> UInt64 {
+        func adding(_ span: UInt64) -> UInt64 {
             let (sum, isOverflow) = addingReportingOverflow(span)
             return isOverflow ? .max : sum
         }

@@ -52,8 +52,10 @@
                 CCURLOPT_OPENSOCKETDATA,
             ] { set(option, me) }
             clibcurl_easy_set_transfer(easy, Int32(CCURLOPT_HEADERFUNCTION)) { bytes, size, count, handle in
-                CurlHandle.exchange(handle)?.receive(
-                    headerLine: UnsafeRawBufferPointer(start: bytes, count: size * count)) ?? 0
+                let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+                if let exchange = CurlHandle.exchange(handle) { return exchange.receive(headerLine: line) }
+                // The head of a proxy's response to CONNECT.
+                return CurlHandle.at(handle)?.receive(tunnelLine: line) == true ? line.count : 0
             }
             clibcurl_easy_set_transfer(easy, Int32(CCURLOPT_WRITEFUNCTION)) { bytes, size, count, handle in
                 CurlHandle.exchange(handle)?.receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count))
@@ -79,10 +81,10 @@
             // exchange no longer waits for a connection.
             set(CCURLOPT_PREREQDATA, me)
             clibcurl_easy_set_prereq(easy, Int32(CCURLOPT_PREREQFUNCTION)) { handle, address, _, port, localPort in
-                guard let me = CurlHandle.at(handle), let exchange = me.exchange,
-                    exchange.beginSending(on: me.path(address, port, localPort))
-                else { return Int32(CCURL_PREREQFUNC_ABORT) }
-                return Int32(CCURL_PREREQFUNC_OK)
+                guard let me = CurlHandle.at(handle) else { return Int32(CCURL_PREREQFUNC_ABORT) }
+                let mayGoOn =
+                    me.exchange.map { $0.beginSending(on: me.path(address, port, localPort)) } ?? (me.webSocket != nil)
+                return Int32(mayGoOn ? CCURL_PREREQFUNC_OK : CCURL_PREREQFUNC_ABORT)
             }
         }
 
@@ -125,9 +127,11 @@
             // A socket can outlive the handle that opened it, but not the loop's table of sockets.
             set(CCURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque())
             clibcurl_easy_set_open_socket(easy, Int32(CCURLOPT_OPENSOCKETFUNCTION)) { handle, _, address in
-                guard let me = CurlHandle.at(handle), let exchange = me.exchange, let address else { return -1 }
+                guard let me = CurlHandle.at(handle), me.exchange != nil || me.webSocket != nil, let address else {
+                    return -1
+                }
                 let wanted = address.load(as: clibcurl_sockaddr.self)
-                exchange.noteConnection()
+                me.exchange?.noteConnection()
                 me.noteLookup(false)
                 me.noteSocket()
                 return me.sockets.openSocket(family: wanted.family, type: wanted.socktype, protocol: wanted.`protocol`)

@@ -10,13 +10,15 @@
         /// Records that libcurl looks up a name, or that it has an address. During the lookup, the loop applies the
         /// connect timeout, and libcurl comes too late.
         func noteLookup(_ isLookingUp: Bool) {
-            guard library.has(.joinedLookups), isLookingUp != self.isLookingUp, let exchange else { return }
+            guard library.has(.joinedLookups), isLookingUp != self.isLookingUp,
+                let request = exchange?.request ?? webSocket?.request
+            else { return }
             // A SOCKS proxy is asked for the target, which libcurl looks up after it has connected to the proxy.
             guard !isLookingUp || !hasSocket else { return }
             self.isLookingUp = isLookingUp
-            let timeout = exchange.request.timeouts.effectiveConnect
+            let timeout = request.timeouts.effectiveConnect
             setConnectTimeout(isLookingUp ? timeout + .seconds(1) : timeout)
-            if isLookingUp { exchange.noteLookup() }
+            if isLookingUp { exchange?.noteLookup() }
         }
 
         /// Leaves the handle to libcurl until the lookup has ended, which has no further time limit.

@@ -11,9 +11,11 @@
     final class CurlHandle: @unchecked Sendable {  // because it belongs to one thread at a time
         /// The exchange in progress.
         @exclusivity(unchecked) var exchange: CurlExchange?
+        /// The WebSocket whose connection the handle makes.
+        @exclusivity(unchecked) var webSocket: CurlWebSocket?
         /// The index of this handle in the loop's list of handles in progress.
         @exclusivity(unchecked) var index = 0
-        private let surroundings: Surroundings
+        let surroundings: Surroundings
         let easy: UnsafeMutableRawPointer
         /// The connection in use.
         @exclusivity(unchecked) private(set) var connection = CurlSockets.Use()
@@ -22,7 +24,7 @@
         @exclusivity(unchecked) var isLookingUp = false
         /// Whether libcurl has opened a socket for the handle.
         @exclusivity(unchecked) var hasSocket = false
-        @exclusivity(unchecked) private(set) var isSecure = false
+        @exclusivity(unchecked) var isSecure = false
         /// The version of TLS, known from the head of the response on.
         @exclusivity(unchecked) private(set) var tlsVersion: String?
         @exclusivity(unchecked) private var isPausedOnUnknownSocket = false
@@ -115,18 +117,23 @@
         }
 
         private func setConnection(for exchange: CurlExchange) throws {
-            setConnectTimeout(exchange.request.timeouts.effectiveConnect)
-            if surroundings.configuration.proxyExceptions.contains(exchange.request.origin) { set(CCURLOPT_PROXY, "") }
             // Waiting for a connection that other requests use is useful only if HTTP/2 is possible.
             if mayUseHTTP2 { set(CCURLOPT_PIPEWAIT, 1) }
             if exchange.needsNewConnection { set(CCURLOPT_FRESH_CONNECT, 1) }
-            if isSecure { try prepareTLS(for: exchange.request) }
+            try setConnection(for: exchange.request)
+            avoidFaults(for: exchange)
+        }
+
+        /// Sets the options of the connection that depend on the request.
+        func setConnection(for request: HTTPRequest) throws {
+            setConnectTimeout(request.timeouts.effectiveConnect)
+            if surroundings.configuration.proxyExceptions.contains(request.origin) { set(CCURLOPT_PROXY, "") }
+            if isSecure { try prepareTLS(for: request) }
             // The connection to a proxy may use TLS, too.
             if isSecure || !isDirect, library.isOnOpenSSL {
                 // Some servers ask for the client's certificate in a second handshake, for certain paths.
                 clibcurl_easy_limit_handshakes(easy, tls.clientCertificate != nil)
             }
-            avoidFaults(for: exchange)
         }
 
         /// Sets the options that avoid the faults of the libcurl version in use. See ``CurlFault``.
@@ -170,7 +177,8 @@
 
         /// Records that the handle uses the connection of a socket.
         func use(_ socket: Int32) {
-            guard let use = sockets.join(socket, for: exchange?.request.origin, instead: connection) else { return }
+            let origin = exchange?.request.origin ?? webSocket?.request.origin
+            guard let use = sockets.join(socket, for: origin, instead: connection) else { return }
             connection = use
         }
 
@@ -194,6 +202,7 @@
         var readsLog: Bool { mayUseHTTP2 && library.has(.logsRefusedStreams) }
 
         var mayUseHTTP2: Bool {
+            guard webSocket == nil else { return false }
             let versions = surroundings.configuration.httpVersions
             return isSecure ? versions != .http1 : versions == .http2
         }

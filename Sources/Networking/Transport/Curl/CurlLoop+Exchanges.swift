@@ -17,7 +17,11 @@
                 report(sockets.connections)
             case .resume(let exchange, let direction):
                 exchange.resume(direction)
-                timer = 0  // see CurlFault.lostResumes
+                multi.timer = 0  // see CurlFault.lostResumes
+            case .webSocket(let webSocket, let order):
+                webSockets.follow(order, of: webSocket, at: now)
+            case .closeWebSockets:
+                webSockets.closeAll(at: now)
             }
         }
 
@@ -28,7 +32,7 @@
                 let handle = try makeHandle()
                 try handle.prepare(for: exchange)
                 attach(exchange, to: handle)
-                guard clibcurl_multi_add(multi, handle.easy) == 0 else {
+                guard clibcurl_multi_add(multi.pointer, handle.easy) == 0 else {
                     return end(handle, .failure(NetworkError(.unknown, reason: "libcurl does not accept the request")))
                 }
             } catch {
@@ -70,7 +74,7 @@
                 handle.abandon()
                 abandoned.append(handle)
             } else {
-                clibcurl_multi_remove(multi, handle.easy)
+                clibcurl_multi_remove(multi.pointer, handle.easy)
             }
             handle.noteEnd()
             handle.exchange = nil
@@ -92,11 +96,11 @@
 
         func collect() {
             var result: Int32 = 0
-            while let easy = clibcurl_multi_next_ended(multi, &result) {
+            while let easy = clibcurl_multi_next_ended(multi.pointer, &result) {
                 guard let handle = CurlHandle.of(easy) else { continue }
                 handle.noteLookup(false)
                 guard let exchange = handle.exchange else {
-                    clibcurl_multi_remove(multi, easy)
+                    clibcurl_multi_remove(multi.pointer, easy)
                     abandoned.removeAll { $0 === handle }
                     continue
                 }

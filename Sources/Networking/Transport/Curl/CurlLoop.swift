@@ -17,6 +17,10 @@
             case count(@Sendable (CurlTransport.Connections) -> Void)
             /// Resumes a direction of an exchange.
             case resume(CurlExchange, Int32)
+            /// Follows an order of a WebSocket.
+            case webSocket(CurlWebSocket, CurlWebSocket.Order)
+            /// Closes all WebSockets, with code 1001.
+            case closeWebSockets
         }
 
         let inbox = CurlInbox()
@@ -26,16 +30,15 @@
         private let surroundings: CurlHandle.Surroundings
         let sockets: CurlSockets
         let pace: CurlPace
-        let multi: UnsafeMutableRawPointer
+        let multi: CurlMulti
+        /// The WebSockets of the loop.
+        let webSockets: CurlWebSockets
         /// The streams that servers refused, for versions of libcurl that do not repeat the requests of these streams.
         @exclusivity(unchecked) var streamLog = CurlStreamLog()
         @exclusivity(unchecked) var active: [CurlHandle] = []
         /// The handles without an exchange that libcurl still has: see ``CurlFault/joinedLookups``.
         @exclusivity(unchecked) var abandoned: [CurlHandle] = []
         @exclusivity(unchecked) var outcomes = CurlOutcomes()
-        @exclusivity(unchecked) private var isOpen = true
-        /// The time at which libcurl must be called; nil if it has no timer.
-        @exclusivity(unchecked) var timer: UInt64?
         @exclusivity(unchecked) var nextTimeoutCheck = UInt64.max
         /// The time at which exchanges that connect are looked after: see ``CurlFault/forgottenAddresses``.
         @exclusivity(unchecked) var nextConnectingCheck = UInt64.max
@@ -55,26 +58,13 @@
             surroundings = try CurlHandle.Surroundings(configuration, library)
             sockets = surroundings.sockets
             pace = CurlPace(configuration.limits.turn)
-            guard let multi = clibcurl_multi_init() else {
-                throw NetworkError(.unknown, reason: "the engine cannot be started")
-            }
-            self.multi = multi
+            multi = try CurlMulti(on: sockets)
+            webSockets = CurlWebSockets(in: surroundings, pace)
             try makeHandle().applyTLS()  // throws here if libcurl does not support a setting of the configuration
             let limits = configuration.limits
-            set(CCURLMOPT_MAXCONNECTS, max(limits.idleConnections, 1))
-            if let count = limits.connectionsPerHost { set(CCURLMOPT_MAX_HOST_CONNECTIONS, max(count, 1)) }
-            if let count = limits.connections { set(CCURLMOPT_MAX_TOTAL_CONNECTIONS, max(count, 1)) }
-            installCallbacks()
-        }
-
-        deinit {
-            close()
-        }
-
-        func close() {
-            guard isOpen else { return }
-            isOpen = false
-            clibcurl_multi_cleanup(multi)
+            multi.set(CCURLMOPT_MAXCONNECTS, max(limits.idleConnections, 1))
+            if let count = limits.connectionsPerHost { multi.set(CCURLMOPT_MAX_HOST_CONNECTIONS, max(count, 1)) }
+            if let count = limits.connections { multi.set(CCURLMOPT_MAX_TOTAL_CONNECTIONS, max(count, 1)) }
         }
 
         /// Starts an exchange.
@@ -84,6 +74,16 @@
         func start(_ exchange: CurlExchange) throws {
             guard let isAsleep = inbox.add(.start(exchange)) else {
                 exchange.closeBody()
+                throw NetworkError(.transportShutDown)
+            }
+            if isAsleep { sockets.wake() }
+        }
+
+        /// Starts a WebSocket.
+        ///
+        /// - Throws: As ``start(_:)-(CurlExchange)``.
+        func start(_ webSocket: CurlWebSocket) throws {
+            guard let isAsleep = inbox.add(.webSocket(webSocket, .start)) else {
                 throw NetworkError(.transportShutDown)
             }
             if isAsleep { sockets.wake() }
@@ -127,32 +127,31 @@
                 let isClosed = inbox.take(&commands)
                 // Events on sockets are handled before new requests start, so that no request uses an idle connection
                 // that has received unexpected data.
-                sockets.handleReady { [multi, pace] event, count in
+                sockets.handleReady { [multi, webSockets, pace] event, isOfWebSocket, count in
                     pace.begin(oneOf: count)
-                    clibcurl_multi_socket_action(multi, event.socket, event.events)
+                    if isOfWebSocket {
+                        webSockets.handle(event)
+                    } else {
+                        clibcurl_multi_socket_action(multi.pointer, event.socket, event.events)
+                    }
                 }
                 sockets.closeExpired()
                 for command in commands { follow(command, oneOf: commands.count) }
                 commands.removeAll(keepingCapacity: true)  // releases the exchanges before the loop waits
                 guard !isClosed else { break }
-                runTimer()
+                multi.runTimer(at: now, pace)
                 checkConnecting()
                 collect()
+                webSockets.run(at: now)
                 checkTimeouts()
                 wait()
             }
             for handle in active { end(handle, .failure(NetworkError(.transportShutDown))) }
             outcomes.deliver()
-            for handle in abandoned { clibcurl_multi_remove(multi, handle.easy) }
+            for handle in abandoned { clibcurl_multi_remove(multi.pointer, handle.easy) }
             abandoned = []
-            close()
-        }
-
-        private func runTimer() {
-            guard let due = timer, due <= now else { return }
-            timer = nil
-            pace.begin()
-            clibcurl_multi_socket_action(multi, Int32(CCURL_SOCKET_TIMEOUT), 0)
+            webSockets.stop()
+            multi.close()
         }
 
         private func checkConnecting() {
@@ -161,8 +160,8 @@
             nextConnectingCheck = connecting.isEmpty ? .max : now &+ CurlLoop.connectingInterval
             guard connecting.contains(where: \.isForgotten) else { return }
             pace.begin()
-            clibcurl_multi_socket_all(multi)
-            clibcurl_multi_socket_all(multi)  // see CurlFault.forgottenWaits
+            clibcurl_multi_socket_all(multi.pointer)
+            clibcurl_multi_socket_all(multi.pointer)  // see CurlFault.forgottenWaits
         }
 
         static let connectingInterval: UInt64 = 200_000_000
@@ -175,7 +174,8 @@
                 outcomes.endTurn(isQuiet: sockets.isQuiet)
                 guard sockets.isQuiet else { return }
             }
-            let due = min(timer ?? .max, nextTimeoutCheck, nextConnectingCheck, sockets.pool.nextExpiry)
+            let due = min(
+                multi.timer ?? .max, nextTimeoutCheck, nextConnectingCheck, sockets.pool.nextExpiry, webSockets.due)
             if !inbox.fallAsleep() {
                 sockets.wait(milliseconds: 0)
             } else if due == .max {
@@ -191,46 +191,6 @@
             var time = timespec()
             clock_gettime(CLOCK_MONOTONIC, &time)
             return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-        }
-    }
-
-    /// libcurl's callbacks for sockets and timers.
-    extension CurlLoop {
-        func installCallbacks() {
-            let me = Unmanaged.passUnretained(self).toOpaque()
-            clibcurl_multi_set_pointer(multi, Int32(CCURLMOPT_SOCKETDATA), me)
-            clibcurl_multi_set_socket(multi, Int32(CCURLMOPT_SOCKETFUNCTION)) { easy, socket, what, loop, _ in
-                let handle = easy.flatMap { CurlHandle.of($0) }
-                CurlLoop.of(loop)?.sockets.want(what, on: socket)
-                if what != CCURL_POLL_REMOVE {
-                    handle?.use(socket)
-                    handle?.exchange?.noteConnection()
-                }
-                return 0
-            }
-            clibcurl_multi_set_pointer(multi, Int32(CCURLMOPT_TIMERDATA), me)
-            clibcurl_multi_set_timer(multi, Int32(CCURLMOPT_TIMERFUNCTION)) { _, milliseconds, loop in
-                CurlLoop.of(loop)?.setTimer(milliseconds)
-                return 0
-            }
-        }
-
-        /// Sets the time at which libcurl must be called. A millisecond is added, because libcurl truncates to
-        /// milliseconds and sets a timer only once: if libcurl were called too early, the timer would be lost.
-        private func setTimer(_ milliseconds: Int) {
-            switch milliseconds {
-            case ..<0: timer = nil
-            case 0: timer = 0
-            default: timer = CurlLoop.time() + UInt64(milliseconds + 1) * 1_000_000
-            }
-        }
-
-        func set(_ option: Int, _ value: Int) {
-            clibcurl_multi_set_long(multi, Int32(option), value)
-        }
-
-        private static func of(_ pointer: UnsafeMutableRawPointer?) -> CurlLoop? {
-            pointer.map { Unmanaged<CurlLoop>.fromOpaque($0).takeUnretainedValue() }
         }
     }
 #endif

@@ -13,6 +13,8 @@
         struct Entry {
             /// Whether ``openSocket(family:type:protocol:)`` opened the socket.
             var isOurs = false
+            /// Whether the socket belongs to a WebSocket, which may still be connecting.
+            var isOfWebSocket = false
             /// The number of the connection, which no other connection of the loop has.
             var number = 0
             /// The origin of the connection's requests.
@@ -89,14 +91,14 @@
         /// Whether the last wait returned no events.
         var isQuiet: Bool { readyCount == 0 }
 
-        /// Passes the events of the last wait, and their number, to a closure. Ends idle HTTP/1.1 connections that have
-        /// an event.
-        func handleReady(_ handle: (clibcurl_event, Int) -> Void) {
+        /// Passes the events of the last wait, whether each is of a WebSocket, and their number, to a closure. Ends idle
+        /// HTTP/1.1 connections that have an event.
+        func handleReady(_ handle: (clibcurl_event, _ isOfWebSocket: Bool, Int) -> Void) {
             for event in ready[..<readyCount] where event.socket != alarm {
                 let entry = entries[Int(event.socket)]
                 if entry.wanted != 0 {
                     if event.events & Int32(CCURL_CSELECT_IN) != 0 { update(event.socket) { $0.lastArrival = now } }
-                    handle(event, readyCount)
+                    handle(event, entry.isOfWebSocket, readyCount)
                 } else if event.events == Int32(CCURL_CSELECT_OUT) {
                     // The socket is writable, but the server has said nothing.
                     register(Int32(CCURL_POLL_IN), for: event.socket)
@@ -148,10 +150,10 @@
             return close(socket)
         }
 
-        /// Sets the events that libcurl waits for on a socket.
-        func want(_ what: Int32, on socket: Int32) {
+        /// Sets the events that libcurl, or a WebSocket, waits for on a socket.
+        func want(_ what: Int32, on socket: Int32, forWebSocket isOfWebSocket: Bool = false) {
             let wanted = what & Int32(CCURL_POLL_INOUT)
-            update(socket) { $0.wanted = wanted }
+            update(socket) { ($0.wanted, $0.isOfWebSocket) = (wanted, isOfWebSocket) }
             let entry = entries[Int(socket)]
             if wanted == 0 {
                 if !entry.isOurs { forget(socket) }
@@ -160,7 +162,7 @@
             }
         }
 
-        private func forget(_ socket: Int32) {
+        func forget(_ socket: Int32) {
             if entries[Int(socket)].registered != 0 { register(0, for: socket) }
         }
 

@@ -95,7 +95,8 @@
         /// Shuts down gracefully, for example before a server process exits. The transport refuses new requests with
         /// ``NetworkError/Kind/transportShutDown``, waits until the requests in progress have ended (and their bodies
         /// have been read), and then calls ``shutDown()``. New requests are also redirects, retries, and the requests
-        /// of calls that wait for a permit. If this method is called several times, the shortest limit applies.
+        /// of calls that wait for a permit. WebSockets are closed with code 1001 at once. If this method is called several
+        /// times, the shortest limit applies.
         ///
         /// ```swift
         /// await transport.shutDown(draining: .seconds(10))
@@ -106,6 +107,7 @@
         public func shutDown(draining limit: Duration) async {
             let isDrained = Settlement<Void>()
             loads.drain { isDrained.settle(.success(())) }
+            for loop in loops { loop.post(.closeWebSockets) }
             try? await isDrained.value(within: limit) { _ in .success(()) }
             shutDown()
         }
@@ -134,6 +136,7 @@
         ///
         /// - Throws: ``NetworkError``. The kind ``NetworkError/Kind/invalidRequest`` means that nothing was sent.
         public func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+            if let order = request.parts.webSocket { return try await open(request, order, delivery) }
             let exchange = try start(request, delivery)
             do { return try await exchange.transfer.response() } catch { throw end(exchange, error) }
         }
@@ -162,6 +165,41 @@
                 }
             } catch {
                 throw NetworkError.wrapping(error).completed(request: request, response: nil)
+            }
+        }
+
+        /// Opens a WebSocket, and returns the response to its handshake.
+        @inline(never)
+        private func open(
+            _ request: HTTPRequest, _ order: WebSocketOrder, _ delivery: BodyDelivery
+        ) async throws -> HTTPResponse {
+            do {
+                let webSocket = try start(request, order, delivery)
+                do { return try await webSocket.transfer.response() } catch {
+                    if error is Interruption { webSocket.ask(.cancel(NetworkError(.cancelled))) }
+                    throw error
+                }
+            } catch {
+                throw NetworkError.wrapping(error).completed(request: request, response: nil)
+            }
+        }
+
+        private func start(
+            _ request: HTTPRequest, _ order: WebSocketOrder, _ delivery: BodyDelivery
+        ) throws -> CurlWebSocket {
+            try request.validate()
+            try request.validateHandshake()
+            guard let index = loads.begin(on: nil) else { throw NetworkError(.transportShutDown) }
+            do {
+                let webSocket = try CurlWebSocket(
+                    request, order, delivering: delivery, headLimit: configuration.limits.headBytes,
+                    loop: loops[index], owner: self)
+                request.parts.transfer?.report(.sent(request))
+                try loops[index].start(webSocket)
+                return webSocket
+            } catch {
+                loads.end(on: index)
+                throw error
             }
         }
 

@@ -79,14 +79,17 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         return received < length
     }
 
-    /// Receives a head. A head of status 1xx is ignored, because it precedes the final head.
+    /// Receives a head. A head of status 1xx is ignored, because it precedes the final head. For a WebSocket, a head of
+    /// status 101 is the final one.
     ///
     /// - Parameter stop: A closure that asks the engine to end the exchange. It may be called on any thread.
     func receiveHead(
         _ head: ResponseHead, facts: @autoclosure () -> TransferFacts,
         stop: @autoclosure () -> @Sendable () -> Void
     ) {
-        guard !head.status.isInformational, !isOver else { return }
+        let isFinal =
+            !head.status.isInformational || head.status == .switchingProtocols && request.parts.webSocket != nil
+        guard isFinal, !isOver else { return }
         self.head = head
         request.parts.transfer?.receive(head, to: request)
         if head.status.isSuccessful, let meter = request.progress, !head.headers.isDecoded { meter.noteEncoded(nil) }

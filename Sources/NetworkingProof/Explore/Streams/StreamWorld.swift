@@ -4,7 +4,7 @@ import Networking
 /// A stream of events. The server sends events, ids and delays. Its response may end or fail at any time.
 struct StreamWorld: World {
     struct Options: Sendable {
-        var repetition = EventStreamMachine.Repetition.always
+        var repetition = ReconnectionMachine.Repetition.always
         var maximumFailures = Int.max
         var delay = Duration.seconds(3)
         /// The id with which the stream begins.
@@ -34,7 +34,7 @@ struct StreamWorld: World {
     }
 
     let options: Options
-    var machine: EventStreamMachine
+    var machine: ReconnectionMachine
     /// The parser of the open connection.
     var parser: ServerSentEventParser?
     var rules: StreamRules
@@ -44,7 +44,7 @@ struct StreamWorld: World {
         rules = StreamRules(
             StreamRules.Repetition(options.repetition), maximumFailures: options.maximumFailures, delay: options.delay,
             first: options.first)
-        machine = EventStreamMachine(
+        machine = ReconnectionMachine(
             .init(delay: options.delay, maximumFailures: options.maximumFailures, after: options.first),
             repeating: options.repetition)
     }
@@ -84,7 +84,7 @@ struct StreamWorld: World {
     }
 
     /// Returns the decision of the machine. The machine gets the id and the delay of the open connection.
-    private mutating func step(_ outcome: EventStreamMachine.Outcome) -> StreamRules.Step {
+    private mutating func step(_ outcome: ReconnectionMachine.Outcome) -> StreamRules.Step {
         switch machine.step(after: outcome, id: parser?.lastEventID, retry: parser?.retry, spread: options.spread) {
         case .deliver: .deliver
         case .end: .end
@@ -116,7 +116,7 @@ struct StreamWorld: World {
 }
 
 extension StreamRules.Repetition {
-    fileprivate init(_ repetition: EventStreamMachine.Repetition) {
+    fileprivate init(_ repetition: ReconnectionMachine.Repetition) {
         self =
             switch repetition {
             case .always: .always

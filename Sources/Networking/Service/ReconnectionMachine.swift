@@ -1,6 +1,6 @@
-/// The decisions of an ``EventStream``: whether to reconnect, after which delay, and after which event. It is a value;
-/// the stream opens the connections and waits.
-package struct EventStreamMachine: Sendable {
+/// The decisions of an ``EventStream`` or a ``WebSocket``: whether to reconnect, after which delay, and after which event.
+/// It is a value; the stream or socket opens the connections and waits.
+package struct ReconnectionMachine: Sendable {
     /// The rule that decides when the call of a stream may be repeated.
     package enum Repetition: Sendable {
         /// The method is safe (RFC 9110 section 9.2.1).
@@ -12,10 +12,11 @@ package struct EventStreamMachine: Sendable {
 
     /// The outcome of a connection.
     package enum Outcome: Sendable {
+        /// An event, or a message, has arrived.
         case event
         /// The response has ended.
         case ended
-        /// The server has responded with 204, which ends the stream.
+        /// The server has responded with 204, or has closed the socket normally. Either ends the stream.
         case noContent
         /// The connection could not be opened, or was lost.
         ///
@@ -93,7 +94,7 @@ package struct EventStreamMachine: Sendable {
         lastEventID = id ?? lastEventID
         delay = retry.map { max($0, .milliseconds(100)) } ?? delay
         defer { emptyConnections += 1 }
-        return .reconnect(after: EventStreamMachine.wait(for: delay, afterEmpty: emptyConnections, spread: spread()))
+        return .reconnect(after: ReconnectionMachine.wait(for: delay, afterEmpty: emptyConnections, spread: spread()))
     }
 
     /// Returns the time before a reconnection. It doubles after each connection that brought no event, so that a delay

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It accepts irregular lines that have only one meaning: no space after a colon, spaces around values, empty values,
 /// bare line feeds, no reason phrase, folded values, bytes that are not UTF-8 (read as Latin-1). It ignores heads of
-/// status 1xx and trailers after the head. Status 101 is an error.
+/// status 1xx and trailers after the head. Status 101 is an error, unless the request asks for it.
 package struct ResponseHeadReader {
     /// The result of reading a line.
     package enum Step {
@@ -19,6 +19,7 @@ package struct ResponseHeadReader {
     }
 
     private let limit: Int
+    private let acceptsUpgrade: Bool
     /// The number of bytes so far, including those of 1xx heads.
     private var size = 0
     private var status: HTTPStatus?
@@ -28,9 +29,12 @@ package struct ResponseHeadReader {
     private var last: (name: HTTPHeader.Name, value: String)?
     private var isComplete = false
 
-    /// - Parameter limit: The largest number of bytes in all heads and trailers of a response.
-    package init(limit: Int) {
+    /// - Parameters:
+    ///   - limit: The largest number of bytes in all heads and trailers of a response.
+    ///   - acceptsUpgrade: Whether the request asks for another protocol, so that a head of status 101 is final.
+    package init(limit: Int, acceptsUpgrade: Bool = false) {
         self.limit = limit
+        self.acceptsUpgrade = acceptsUpgrade
     }
 
     /// Reads one line, with or without its line ending.
@@ -109,12 +113,13 @@ package struct ResponseHeadReader {
 
     private mutating func finish() -> Step {
         guard let status else { return .malformed("there is no status line") }
-        guard status != .switchingProtocols else {
+        let isUpgrade = status == .switchingProtocols
+        guard !isUpgrade || acceptsUpgrade else {
             return .malformed("switching protocols (status 101) is not supported")
         }
-        guard !status.isInformational else {
+        guard !status.isInformational || isUpgrade else {
             let size = size
-            self = ResponseHeadReader(limit: limit)
+            self = ResponseHeadReader(limit: limit, acceptsUpgrade: acceptsUpgrade)
             self.size = size
             return .more
         }

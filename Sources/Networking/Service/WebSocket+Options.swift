@@ -1,0 +1,106 @@
+extension WebSocket {
+    /// The options of a socket.
+    public struct Options: Hashable, Sendable {
+        /// The subprotocols that are offered to the server, the preferred one first. Default: none.
+        public var subprotocols: [String] = []
+        /// The most bytes of a message that arrives, after decompression. A larger one ends the connection with code 1009,
+        /// and the socket with ``NetworkError/Kind/responseTooLarge``. Default: 16 MiB.
+        public var maximumMessageSize = 16 << 20
+        /// Whether compression is offered (`permessage-deflate`, RFC 7692). If the server agrees, messages of 1 KiB or more
+        /// are sent compressed. Default: true. On Apple platforms, the system does not offer it.
+        public var compresses = true
+        /// After how much silence a ping is sent; nil for no pings. Any byte that arrives ends a silence. Default: 30
+        /// seconds.
+        public var pingInterval: Duration? = .seconds(30)
+        /// How long the silence may last after a ping. Then the connection counts as lost
+        /// (``NetworkError/Kind/idleTimedOut``). Time in which messages wait for their reader does not count. Default: 20
+        /// seconds.
+        public var pingTimeout: Duration = .seconds(20)
+
+        /// Creates options.
+        public init(subprotocols: [String] = []) {
+            self.subprotocols = subprotocols
+        }
+
+        /// Creates options with a closure that sets them: `.init { $0.pingInterval = .seconds(10) }`.
+        public init(_ set: (inout Options) -> Void) {
+            self.init()
+            set(&self)
+        }
+    }
+
+    /// The rule that decides when a socket connects again.
+    ///
+    /// A socket never connects again if its first handshake failed, if a handshake was refused (a status of 400 to 499
+    /// except 408, 425 and 429, and those of ``statuses``; a refused token was refreshed before), or if the server closed
+    /// the connection with a code of ``endingCodes``. After code 1000, the sequence ends without an error.
+    public struct Reconnection: Sendable {
+        /// The delay before a reconnection. It doubles with each consecutive connection on which no message arrived, up to
+        /// 16 times its value. The wait is random: between 75 and 125 % of the delay, and later between 50 and 120 %, so
+        /// that the clients of a server that restarts do not come back in one second.
+        public var delay: Duration
+        /// The number of consecutive handshakes that may fail. Default: no limit. With 0, the socket never reconnects.
+        public var maximumFailures: Int
+        /// The close codes after which the socket does not connect again: 1002, 1003, 1007, 1008 and 1010, unless changed.
+        /// Add the codes of your server that mean the same.
+        public var endingCodes: Set<WebSocketClose.Code> = [
+            .protocolError, .unsupportedData, .invalidData, .policyViolation, .extensionMissing,
+        ]
+        /// Tells when the network can be reached. A wait ends when it can be reached again. Default: nil.
+        public var reachability: ReachabilityService?
+
+        /// Creates a rule.
+        ///
+        /// - Parameters:
+        ///   - delay: The delay before a reconnection. Default: 3 seconds.
+        ///   - maximumFailures: The number of consecutive handshakes that may fail. Default: no limit.
+        ///   - reachability: Tells when the network can be reached.
+        public init(
+            delay: Duration = .seconds(3), maximumFailures: Int = .max, reachability: ReachabilityService? = nil
+        ) {
+            self.delay = delay
+            self.maximumFailures = maximumFailures
+            self.reachability = reachability
+        }
+
+        /// A rule that never connects again.
+        public static let never = Reconnection(maximumFailures: 0)
+
+        /// Returns whether another handshake may succeed.
+        func isWorthwhile(after error: any Error) -> Bool {
+            guard let error = error as? NetworkError else { return false }
+            guard error.kind == .unacceptableStatus, let status = error.status else {
+                return ServerSentEvent.Reconnection().isWorthwhile(after: error)
+            }
+            return status.code >= 500 || [408, 425, 429].contains(status.code)
+        }
+    }
+
+    /// A connection that has just been opened, for the closure that says hello.
+    public struct Connection: Sendable {
+        private let channel: any WebSocketChannel
+        /// The response to the handshake.
+        public let response: HTTPResponse
+        /// Whether it is the first connection of the socket.
+        public let isFirst: Bool
+
+        init(_ channel: any WebSocketChannel, response: HTTPResponse, isFirst: Bool) {
+            self.channel = channel
+            self.response = response
+            self.isFirst = isFirst
+        }
+
+        /// The subprotocol that the server has chosen; nil if it has chosen none.
+        public var subprotocol: String? { channel.subprotocol }
+
+        /// Sends a message on this connection.
+        public func send(_ message: WebSocketMessage) async throws { try await channel.send(message) }
+
+        /// Sends a text on this connection.
+        public func send(_ text: String) async throws { try await send(.text(text)) }
+
+        /// Receives the next message of this connection; nil if it was closed. A message that is received here is not
+        /// delivered by the socket.
+        public func receive() async throws -> WebSocketMessage? { try await channel.receive() }
+    }
+}

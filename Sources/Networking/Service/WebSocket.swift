@@ -1,0 +1,168 @@
+public import Foundation
+
+/// A WebSocket of a service (RFC 6455): it sends messages, and is a sequence of the messages that arrive.
+///
+/// The handshake is a call of the service: it passes through admission, the adapters and the error handlers, it carries
+/// the token of the session, and it appears in reports and logs. If the server refuses the token, it is refreshed, as for
+/// any call. After a lost connection, the socket connects again (``Reconnection``).
+///
+/// ```swift
+/// let chat = service.webSocket(ChatEndpoint.room(7))
+/// try await chat.send("hello")
+/// for try await message in chat { show(message) }
+/// ```
+///
+/// ## How it begins and ends
+///
+/// The socket connects when the first message is requested or sent. The sequence ends without an error if the socket is
+/// closed: by ``close(_:reason:)``, or by the server with code 1000. In all other cases it throws: the error of the first
+/// handshake, or the reason for which the socket does not reconnect. When the socket is released, it is closed with code
+/// 1001, and when its session ends, with code 1000; the sequence then throws the error of a call without a session. A
+/// refreshed token does not disturb the socket: to send it to the server, observe ``AccessTokenSupervisor/tokens``.
+///
+/// ## Reading and sending
+///
+/// Read the messages for as long as the socket is in use: if 256 KiB wait for their reader, nothing more is read, neither
+/// pings nor the end, and the server has to wait. One task reads at a time. Messages are sent in the order of the calls
+/// of `send`, which may be made from any task.
+///
+/// A message whose `send` has returned was handed over to the system. Whether it arrived is not known if the connection is
+/// lost: repeat it if the server has not answered it.
+public final class WebSocket: Sendable {
+    let core: WebSocketCore
+
+    init(_ core: WebSocketCore) {
+        self.core = core
+    }
+
+    deinit {
+        core.leave()
+    }
+
+    /// Where the socket is between its first use and its end.
+    public enum State: Hashable, Sendable {
+        /// Nothing has been requested or sent.
+        case idle
+        /// The handshake is in progress.
+        case connecting
+        /// Messages are sent and received.
+        case open
+        /// The connection was lost, and the socket connects again after this time.
+        case waiting(Duration)
+        /// The socket has ended, and does not connect again.
+        case closed
+    }
+
+    /// The broadcaster of the state. Its current value is the current state.
+    public var states: Broadcaster<State> { core.states }
+
+    /// The state of the socket.
+    public var state: State { core.states.current ?? .idle }
+
+    /// The subprotocol that the server has chosen for the current connection; nil if it has chosen none, or if the
+    /// socket is not open.
+    public var subprotocol: String? { core.channel?.subprotocol }
+
+    /// How the server closed the last connection; nil if it has closed none, or if connections were only lost.
+    public var closure: WebSocketClose? { core.closure }
+
+    /// Connects, unless the socket is connected. Reading and sending connect, too.
+    ///
+    /// - Throws: The error with which the socket has ended.
+    public func connect() async throws {
+        _ = try await core.open()
+    }
+
+    /// Sends a message, and waits until the system has taken all of it. Connects first if the socket is not connected. If
+    /// the task is cancelled, a message of which nothing has been sent is not sent.
+    ///
+    /// - Throws: ``NetworkError`` if the connection is lost meanwhile: the message may have arrived, or a part of it, and
+    ///   is not sent again. If the socket has ended, its error; ``NetworkError/Kind/webSocketClosed`` if it was closed.
+    public func send(_ message: WebSocketMessage) async throws {
+        try await core.send(message)
+    }
+
+    /// Sends a text.
+    public func send(_ text: String) async throws { try await send(.text(text)) }
+
+    /// Sends bytes.
+    public func send(_ data: Data) async throws { try await send(.binary(data)) }
+
+    /// Sends a value as JSON, in a text message. The encoder is that of the service.
+    public func send(json value: some Encodable & Sendable) async throws {
+        try await send(core.message(of: value))
+    }
+
+    /// Closes the socket: sends the messages that wait, then the close frame, and waits until the server has answered it,
+    /// but at most 5 seconds. The sequence ends without an error; messages that arrive from now on are dropped.
+    public func close(_ code: WebSocketClose.Code = .normal, reason: String = "") async {
+        await core.close(WebSocketClose(code, reason: reason))
+    }
+
+    /// Returns the messages as values: texts and bytes are decoded as JSON, with the decoder of the service. A message
+    /// that cannot be decoded ends the sequence with ``NetworkError/Kind/undecodableBody``; the socket stays open.
+    public func values<Value: Decodable & Sendable>(as type: Value.Type = Value.self) -> BodySequence<Value> {
+        BodySequence { [self] in .init(WebSocketValues<Value>(socket: self, messages: makeAsyncIterator())) }
+    }
+}
+
+extension WebSocket: AsyncSequence {
+    /// Reads the messages.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let socket: WebSocket
+        /// The connection that is being read. It is read to its end, even if there is already another one.
+        fileprivate var channel: (any WebSocketChannel)?
+
+        /// Returns the next message, or nil after the socket was closed. Connects if the socket is not connected.
+        public mutating func next() async throws -> WebSocketMessage? {
+            while true {
+                if let channel, let message = try await socket.core.receive(on: channel) { return message }
+                guard let next = try await socket.core.unread(after: channel) else { return nil }
+                channel = next
+            }
+        }
+    }
+
+    /// Creates a reader of the messages. One task reads at a time.
+    public func makeAsyncIterator() -> Iterator { Iterator(socket: self) }
+}
+
+/// Reads the messages of a socket as values.
+private struct WebSocketValues<Value: Decodable & Sendable>: AsyncIteratorProtocol {
+    let socket: WebSocket
+    var messages: WebSocket.Iterator
+
+    mutating func next() async throws -> Value? {
+        guard let message = try await messages.next() else { return nil }
+        return try socket.core.value(of: message)
+    }
+}
+
+extension WebSocket: RedactedReflectable {
+
+    var reflectedMembers: KeyValuePairs<String, Any> { ["endpoint": core.endpoint, "state": state] }
+}
+
+extension NetworkRequesting {
+    /// Returns a WebSocket. Nothing is sent before the first message is requested or sent.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The endpoint of the handshake: a GET without a body. Its URL has the scheme http or https.
+    ///   - options: Subprotocols, limits, pings and compression.
+    ///   - reconnection: When the socket connects again.
+    ///   - settings: The settings of each handshake. Its validators and redirects are those of a handshake: only a
+    ///     response with status 101 is accepted.
+    ///   - hello: Called on each connection, before messages are sent and delivered: sends and receives what the protocol
+    ///     begins with. An error that it throws ends the connection. Default: nil.
+    public func webSocket(
+        _ endpoint: some Endpoint, _ options: WebSocket.Options = WebSocket.Options(),
+        reconnecting reconnection: WebSocket.Reconnection = WebSocket.Reconnection(),
+        with settings: RequestSettings = RequestSettings(),
+        hello: (@Sendable (WebSocket.Connection) async throws -> Void)? = nil
+    ) -> WebSocket {
+        WebSocket(
+            WebSocketCore(
+                client: client, endpoint: endpoint, settings: settings, options: options, reconnection: reconnection,
+                hello: hello))
+    }
+}

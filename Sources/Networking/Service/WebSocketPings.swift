@@ -1,0 +1,39 @@
+/// The pings of one connection of a ``WebSocket``: after a silence, one is sent, and if the silence goes on, the
+/// connection counts as lost. Time in which the connection is not read does not count.
+final class WebSocketPings: Sendable {
+    private let task: Task<Void, Never>
+
+    /// - Returns: Nil if the options ask for no pings.
+    init?(_ channel: any WebSocketChannel, _ options: WebSocket.Options, _ clock: NetworkClock) {
+        guard let interval = options.pingInterval, interval > .zero else { return nil }
+        let limit = options.pingTimeout
+        task = Task.detached {
+            try? await WebSocketPings.watch(channel, every: interval, limit: limit, on: clock)
+        }
+    }
+
+    func cancel() { task.cancel() }
+
+    private static func watch(
+        _ channel: any WebSocketChannel, every interval: Duration, limit: Duration, on clock: NetworkClock
+    ) async throws {
+        while channel.outcome == nil {
+            guard try await isSilent(channel, for: interval, on: clock) else { continue }
+            channel.ping()
+            guard try await isSilent(channel, for: limit, on: clock) else { continue }
+            channel.fail(
+                NetworkError(
+                    .idleTimedOut, reason: "no bytes arrived for \(limit.shortText) after a ping (pingTimeout)"))
+            return
+        }
+    }
+
+    /// Waits, and returns whether nothing has arrived meanwhile although the connection was read.
+    private static func isSilent(
+        _ channel: any WebSocketChannel, for time: Duration, on clock: NetworkClock
+    ) async throws -> Bool {
+        let before = channel.activity
+        try await clock.sleep(clock.now() + time)
+        return !before.isPaused && channel.activity == before
+    }
+}

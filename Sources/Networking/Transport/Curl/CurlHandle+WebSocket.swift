@@ -1,0 +1,21 @@
+#if os(Linux)
+    import CLibcurl
+    import Foundation
+
+    extension CurlHandle {
+        /// Sets the options for the connection of a WebSocket. From `CURLOPT_CONNECT_ONLY` on, libcurl sends no request.
+        func prepare(for webSocket: CurlWebSocket) throws {
+            self.webSocket = webSocket
+            let request = webSocket.request
+            isSecure = request.url.scheme?.lowercased() == "https"
+            set(CCURLOPT_CONNECT_ONLY, 1)
+            set(CCURLOPT_HTTP_VERSION, CCURL_HTTP_VERSION_1_1)
+            // An http proxy would take the request for one to itself.
+            if !isDirect { set(CCURLOPT_HTTPPROXYTUNNEL, 1) }
+            try setConnection(for: request)
+            guard set(CCURLOPT_URL, request.url.absoluteString) == CCURLE_OK else {
+                throw NetworkError(.invalidRequest, reason: "URL: libcurl cannot parse it")
+            }
+        }
+    }
+#endif

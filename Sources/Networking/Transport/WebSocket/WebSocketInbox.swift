@@ -1,0 +1,103 @@
+/// The messages that have arrived on a connection and wait for their reader. The engine stops reading while the inbox is
+/// full, and is asked to go on when half of the capacity is free.
+package final class WebSocketInbox: Sendable {
+    private struct State: Sendable {
+        /// The messages in the opposite order, so that taking one is cheap, and those that arrived after them.
+        var (first, last): ([WebSocketMessage], [WebSocketMessage]) = ([], [])
+        var count = 0
+        var end: Result<WebSocketClose, any Error>?
+        var reader: Settlement<Void>?
+        var isEngineWaiting = false
+
+        mutating func take() -> WebSocketMessage? {
+            if first.isEmpty { (first, last) = (last.reversed(), []) }
+            guard let message = first.popLast() else { return nil }
+            count -= message.cost
+            return message
+        }
+    }
+
+    private enum Step {
+        case item(WebSocketMessage?, makesRoom: Bool)
+        case wait(Settlement<Void>)
+    }
+
+    /// The number of bytes from which on the inbox is full.
+    package static let capacity = 256 << 10
+    private let state = Locked(State())
+
+    package init() {}
+
+    /// Whether messages wait that are more than the capacity. If so, the engine must wait until it is asked to go on.
+    package func isFull() -> Bool {
+        state.withLock { state in
+            if state.count >= WebSocketInbox.capacity { state.isEngineWaiting = true }
+            return state.isEngineWaiting
+        }
+    }
+
+    /// Adds a message that has arrived.
+    package func put(_ message: WebSocketMessage) {
+        let reader: Settlement<Void>? = state.withLock { state in
+            guard state.end == nil else { return nil }
+            state.last.append(message)
+            state.count += message.cost
+            return state.reader
+        }
+        reader?.settle(.success(()))
+    }
+
+    /// Ends the inbox, after the messages in it. Only the first end counts.
+    package func finish(_ end: Result<WebSocketClose, any Error>) {
+        let reader = state.withLock { state in
+            state.end = state.end ?? end
+            return state.reader
+        }
+        reader?.settle(.success(()))
+    }
+
+    /// How the connection has ended; nil if it has not.
+    package var outcome: Result<WebSocketClose, any Error>? { state.withLock { $0.end } }
+
+    /// Waits for the next message.
+    ///
+    /// - Parameter onRoom: Asks the engine to go on.
+    /// - Returns: The message; nil after the close frame.
+    package func next(onRoom: () -> Void) async throws -> WebSocketMessage? {
+        while true {
+            switch try step() {
+            case .item(let message, let makesRoom):
+                if makesRoom { onRoom() }
+                return message
+            case .wait(let reader):
+                defer { state.withLock { $0.reader = nil } }
+                try await reader.value()
+            }
+        }
+    }
+
+    private func step() throws -> Step {
+        try state.withLock { state in
+            guard state.reader == nil else {
+                throw NetworkError(.invalidRequest, reason: "WebSocket: expected one reader at a time, found two")
+            }
+            if let message = state.take() {
+                let makesRoom = state.isEngineWaiting && state.count <= WebSocketInbox.capacity / 2
+                if makesRoom { state.isEngineWaiting = false }
+                return .item(message, makesRoom: makesRoom)
+            }
+            if let end = state.end {
+                _ = try end.get()
+                return .item(nil, makesRoom: false)
+            }
+            let reader = Settlement<Void>()
+            state.reader = reader
+            return .wait(reader)
+        }
+    }
+}
+
+extension WebSocketMessage {
+    /// What a message costs while it waits: its bytes, and the memory around them.
+    fileprivate var cost: Int { count + 64 }
+}

@@ -1,0 +1,108 @@
+package import Foundation
+
+/// The messages of one connection that wait to be sent. Any thread adds messages, and one writer takes them.
+package final class WebSocketOutbox: Sendable {
+    /// A message that waits.
+    package struct Item: Sendable {
+        package let payload: Data
+        package let isText: Bool
+        package let isCompressed: Bool
+        /// Settled when the system has taken the whole message, or with the error that ended the connection.
+        package let isSent: Settlement<Void>
+    }
+
+    private struct State: Sendable {
+        /// The items in the order of the calls; nil at the positions of items that were withdrawn.
+        var items: [Item?] = []
+        var head = 0
+        var isPinging = false
+        /// The close frame that follows the items; nil if none was asked for.
+        var close: WebSocketClose?
+        var end: (any Error)?
+
+        var isQuiet: Bool { items.isEmpty && !isPinging && close == nil }
+
+        mutating func take() -> Item? {
+            while head < items.count {
+                guard let item = items[head] else {
+                    head += 1
+                    continue
+                }
+                items[head] = nil
+                head += 1
+                if head > 64, head * 2 > items.count {
+                    items.removeFirst(head)
+                    head = 0
+                }
+                return item
+            }
+            (items, head) = ([], 0)
+            return nil
+        }
+    }
+
+    private let state = Locked(State())
+
+    package init() {}
+
+    /// Adds a message.
+    ///
+    /// - Returns: Whether the writer must be woken.
+    /// - Throws: The error that ended the connection.
+    package func add(_ item: Item) throws -> Bool {
+        try state.withLock { state in
+            if let end = state.end { throw end }
+            if state.close != nil { throw NetworkError.webSocketIsClosing }
+            defer { state.items.append(item) }
+            return state.isQuiet
+        }
+    }
+
+    /// Removes a message that the writer has not taken.
+    package func withdraw(_ isSent: Settlement<Void>) {
+        state.withLock { state in
+            if let index = state.items.firstIndex(where: { $0?.isSent.id == isSent.id }) { state.items[index] = nil }
+        }
+    }
+
+    /// Asks for a ping. Several are one.
+    package func ping() {
+        state.withLock { if $0.end == nil, $0.close == nil { $0.isPinging = true } }
+    }
+
+    /// Lets a close frame follow the messages. Only the first one counts.
+    package func close(_ close: WebSocketClose) {
+        state.withLock { $0.close = $0.close ?? close }
+    }
+
+    /// Takes the next message.
+    package func next() -> Item? { state.withLock { $0.take() } }
+
+    /// Returns whether a ping was asked for, once.
+    package func takePing() -> Bool {
+        state.withLock { state in
+            defer { state.isPinging = false }
+            return state.isPinging
+        }
+    }
+
+    /// The close frame that follows the messages; nil if none was asked for.
+    package var closing: WebSocketClose? { state.withLock { $0.close } }
+
+    /// Refuses further messages, and drops those that wait.
+    package func finish(_ error: any Error) {
+        let items = state.withLock { state in
+            state.end = state.end ?? error
+            defer { (state.items, state.head) = ([], 0) }
+            return state.items
+        }
+        for item in items { item?.isSent.settle(.failure(error)) }
+    }
+}
+
+extension NetworkError {
+    /// The error of a message that is sent after the socket was closed.
+    static var webSocketIsClosing: NetworkError {
+        NetworkError(.webSocketClosed, reason: "the socket is closing, and sends no further messages")
+    }
+}
