@@ -26,6 +26,9 @@ enum NetworkingProof {
                     return await worker.run()
                 }
                 if arguments.first == "server" { return try SoakServer().run() }
+                if arguments.first == "autobahn", let client = AutobahnClient(Array(arguments.dropFirst())) {
+                    return try await client.run()
+                }
                 guard let worker = TokenWorker(arguments) else {
                     refuse("work: expected a store, the URL of a server and a name")
                 }

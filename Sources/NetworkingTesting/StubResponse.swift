@@ -13,6 +13,8 @@ public struct StubResponse: PreparedResponse {
     public var delay: Duration = .zero
     /// The error that the transport throws instead of a response. Default: nil.
     public var error: (any Error)?
+    /// Opens the WebSocket of a handshake; nil for other responses.
+    var socket: (@Sendable (WebSocketOrder) -> Void)?
 
     /// Creates a response.
     public init(_ status: HTTPStatus = .ok, headers: HTTPHeaders = [], body: Data = Data()) {

@@ -106,6 +106,7 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
         try await clock.wait(for: answer.delay)
         try Task.checkCancellation()
         if let error = answer.error { throw error }
+        if let order = request.parts.webSocket { answer.socket?(order) }
         return HTTPResponse(answer.status, headers: answer.headers, content: .data(answer.body), to: request)
     }
 

@@ -134,7 +134,7 @@ private struct WebSocketValues<Value: Decodable & Sendable>: AsyncIteratorProtoc
 
     mutating func next() async throws -> Value? {
         guard let message = try await messages.next() else { return nil }
-        return try socket.core.value(of: message)
+        return try socket.core.value(of: message) as Value
     }
 }
 

@@ -19,8 +19,7 @@ final class WebSocketPings: Sendable {
     ) async throws {
         while channel.outcome == nil {
             guard try await isSilent(channel, for: interval, on: clock) else { continue }
-            channel.ping()
-            guard try await isSilent(channel, for: limit, on: clock) else { continue }
+            guard try await isSilent(channel, for: limit, on: clock, after: channel.ping) else { continue }
             channel.fail(
                 NetworkError(
                     .idleTimedOut, reason: "no bytes arrived for \(limit.shortText) after a ping (pingTimeout)"))
@@ -30,9 +29,10 @@ final class WebSocketPings: Sendable {
 
     /// Waits, and returns whether nothing has arrived meanwhile although the connection was read.
     private static func isSilent(
-        _ channel: any WebSocketChannel, for time: Duration, on clock: NetworkClock
+        _ channel: any WebSocketChannel, for time: Duration, on clock: NetworkClock, after action: () -> Void = {}
     ) async throws -> Bool {
         let before = channel.activity
+        action()
         try await clock.sleep(clock.now() + time)
         return !before.isPaused && channel.activity == before
     }

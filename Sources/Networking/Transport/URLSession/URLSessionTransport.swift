@@ -137,6 +137,8 @@ public final class URLSessionTransport: Transport {
     public func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         do {
             try request.validate()
+            try NetworkError.require(
+                request.parts.webSocket == nil, "WebSocket: expected CurlTransport, found URLSessionTransport")
             var message = try message(for: request)
             let upload = try await upload(for: request)
             if case .data(let bytes) = upload, !bytes.isEmpty { message.httpBody = bytes }
