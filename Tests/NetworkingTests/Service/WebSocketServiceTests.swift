@@ -168,6 +168,7 @@ struct WebSocketServiceTests {
         try await socket.connect()
         try await isSent.value()
         for _ in 0..<20 { #expect(await clock.advanceToNextSleeper() == .seconds(10)) }
+        await clock.waitForSleepers()
         #expect(socket.state == .open)
         var reader = socket.makeAsyncIterator()
         #expect(try await reader.next() == .binary(Data(count: 300_000)))
