@@ -23,7 +23,6 @@ public final class StubWebSocket: @unchecked Sendable {  // because of the lock 
     private let subprotocolName: String?
     private let toClient = WebSocketInbox()
     private let toServer = WebSocketInbox()
-    private let ending = Settlement<Void>()
     private let lock = NSLock()
     private var state = State()
 
@@ -68,7 +67,6 @@ public final class StubWebSocket: @unchecked Sendable {  // because of the lock 
     private func end(_ end: Result<WebSocketClose, any Error>) {
         toClient.finish(end)
         toServer.finish(end)
-        ending.settle(.success(()))
     }
 }
 
@@ -117,7 +115,9 @@ extension StubWebSocket {
             }
         }
 
-        func observeEnd(_ action: @escaping @Sendable () -> Void) { stub.ending.observe { _ in action() } }
+        func observeOutcome(_ action: @escaping @Sendable () -> Void) { stub.toClient.observeEnd(action) }
+
+        func observeClosure(_ action: @escaping @Sendable () -> Void) { observeOutcome(action) }
     }
 }
 

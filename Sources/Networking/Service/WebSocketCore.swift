@@ -113,7 +113,7 @@ extension WebSocketCore {
         let channel = finish(.success(()))
         guard let channel else { return }
         channel.close(close)
-        await withCheckedContinuation { continuation in channel.observeEnd { continuation.resume() } }
+        await withCheckedContinuation { continuation in channel.observeClosure { continuation.resume() } }
     }
 
     /// Ends the socket, because nobody uses it any more.
@@ -299,7 +299,7 @@ extension WebSocketCore {
     private func end(of connection: WebSocketCall.Connection, inSession session: Int?) async -> End {
         let channel = connection.channel
         let isOver = Settlement<Bool>()
-        channel.observeEnd { isOver.settle(.success(false)) }
+        channel.observeOutcome { isOver.settle(.success(false)) }
         let client = client
         let token =
             connection.carriesToken

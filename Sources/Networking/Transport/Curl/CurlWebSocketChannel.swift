@@ -59,6 +59,8 @@
 
         var activity: WebSocketActivity { socket.activity.withLock { $0 } }
 
-        func observeEnd(_ action: @escaping @Sendable () -> Void) { socket.ending.observe { _ in action() } }
+        func observeOutcome(_ action: @escaping @Sendable () -> Void) { socket.inbox.observeEnd(action) }
+
+        func observeClosure(_ action: @escaping @Sendable () -> Void) { socket.ending.observe { _ in action() } }
     }
 #endif

@@ -31,8 +31,11 @@ package protocol WebSocketChannel: AnyObject, Sendable {
     /// What has arrived so far.
     var activity: WebSocketActivity { get }
 
-    /// Calls a closure once the connection has ended.
-    func observeEnd(_ action: @escaping @Sendable () -> Void)
+    /// Calls a closure once there is an ``outcome``. Messages may still wait for their reader.
+    func observeOutcome(_ action: @escaping @Sendable () -> Void)
+
+    /// Calls a closure once the connection is closed, after the close handshake.
+    func observeClosure(_ action: @escaping @Sendable () -> Void)
 }
 
 /// Whether bytes arrive on the connection of a WebSocket.

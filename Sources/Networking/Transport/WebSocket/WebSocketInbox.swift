@@ -25,6 +25,8 @@ package final class WebSocketInbox: Sendable {
     /// The number of bytes from which on the inbox is full.
     package static let capacity = 256 << 10
     private let state = Locked(State())
+    /// Settled when the inbox ends.
+    private let ending = Settlement<Void>()
 
     package init() {}
 
@@ -54,7 +56,11 @@ package final class WebSocketInbox: Sendable {
             return state.reader
         }
         reader?.settle(.success(()))
+        ending.settle(.success(()))
     }
+
+    /// Calls a closure once the inbox has ended, although messages may still wait.
+    package func observeEnd(_ action: @escaping @Sendable () -> Void) { ending.observe { _ in action() } }
 
     /// How the connection has ended; nil if it has not.
     package var outcome: Result<WebSocketClose, any Error>? { state.withLock { $0.end } }
