@@ -37,7 +37,10 @@ public final class StubWebSocket: @unchecked Sendable {  // because of the lock 
 
     /// Sends a message to the client.
     public func send(_ message: WebSocketMessage) {
-        lock.withLock { state.activity.arrivals += 1 }
+        lock.withLock {
+            state.activity.arrivals += 1
+            state.activity.messages += 1
+        }
         toClient.put(message)
     }
 
@@ -86,7 +89,7 @@ extension StubWebSocket {
         func receive() async throws -> WebSocketMessage? { try await stub.toClient.next {} }
 
         func send(_ message: WebSocketMessage) async throws {
-            guard stub.toClient.outcome == nil else { throw NetworkError(.webSocketClosed) }
+            guard stub.toClient.outcome == nil else { throw WebSocketOutbox.Refusal() }
             stub.toServer.put(message)
         }
 

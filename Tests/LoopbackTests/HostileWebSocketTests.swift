@@ -75,7 +75,9 @@ import Testing
                 } catch { return (messages, Self.kind(of: error)) }
             }
 
-            @Test("A handshake that is cut off or reset after any of its bytes is a lost connection", arguments: [false, true])
+            @Test(
+                "A handshake that is cut off or reset after any of its bytes is a lost connection",
+                arguments: [false, true])
             func cuts(resets: Bool) async throws {
                 let length = Self.valid.utf8.count
                 let kinds = try await withThrowingTaskGroup(of: (Int, NetworkError.Kind?).self) { group in
@@ -111,8 +113,10 @@ import Testing
 
             @Test("Close codes that may be sent end the socket; others are a fault")
             func closeCodes() async throws {
-                for code in [0, 999, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1011, 1014, 1015, 1016, 2999, 3000, 4999, 5000]
-                {
+                for code in [
+                    0, 999, 1000, 1001, 1002, 1003, 1004, 1005, 1006, 1007, 1011, 1014, 1015, 1016, 2999, 3000, 4999,
+                    5000,
+                ] {
                     let frame: [UInt8] = [0x88, 2, UInt8(code >> 8), UInt8(code & 0xFF)]
                     let kind = try await outcome(.text(Self.valid), .write(frame), .hold).kind
                     let isValid = [1000...1003, 1007...1014, 3000...4999].contains { $0.contains(code) }
@@ -125,13 +129,17 @@ import Testing
             func frames() async throws {
                 let frames: [([UInt8], NetworkError.Kind)] = [
                     ([0xC1, 0], .malformedResponse), ([0xA1, 0], .malformedResponse), ([0x91, 0], .malformedResponse),
-                    ([0x83, 0], .malformedResponse), ([0x8F, 0], .malformedResponse), ([0x81, 0x80], .malformedResponse),
+                    ([0x83, 0], .malformedResponse), ([0x8F, 0], .malformedResponse),
+                    ([0x81, 0x80], .malformedResponse),
                     ([0x09, 0], .malformedResponse), ([0x89, 126, 0, 126], .malformedResponse),
                     ([0x80, 0], .malformedResponse), ([0x01, 0, 0x01, 0], .malformedResponse),
                     ([0x82, 126, 0, 125], .malformedResponse), ([0x82, 126, 0x03, 0xE9], .responseTooLarge),
                     ([0x82, 127, 0xFF, 0, 0, 0, 0, 0, 0, 0], .malformedResponse),
                     ([0x82, 127, 0x7F, 0, 0, 0, 0, 0, 0, 0], .responseTooLarge),
-                    ([0x01, 126, 0x02, 0] + [UInt8](repeating: 0x61, count: 512) + [0x80, 126, 0x02, 0], .responseTooLarge),
+                    (
+                        [0x01, 126, 0x02, 0] + [UInt8](repeating: 0x61, count: 512) + [0x80, 126, 0x02, 0],
+                        .responseTooLarge
+                    ),
                     ([0x81, 1, 0xFF], .malformedResponse), ([0x88, 1, 0], .malformedResponse),
                 ]
                 for (index, (bytes, kind)) in frames.enumerated() {
@@ -157,13 +165,19 @@ import Testing
                 let cases: [([Step], NetworkError.Kind)] = [
                     ([.text("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")], .unacceptableStatus),
                     ([.text("HTTP/1.1 200 OK\r\n\r\nok")], .unacceptableStatus),
-                    ([.text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"), .hold], .unacceptableStatus),
+                    (
+                        [.text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n"), .hold],
+                        .unacceptableStatus
+                    ),
                     ([.text("HTTP/1.1 426 Upgrade\r\nContent-Length: 5\r\n\r\nok")], .unacceptableStatus),
                     ([.text(Self.valid.replacing("$ACCEPT", with: "wrong")), .hold], .malformedResponse),
                     ([.text(Self.valid.replacing("Upgrade: websocket\r\n", with: "")), .hold], .malformedResponse),
                     ([.text(Self.valid.replacing("101 Switching Protocols", with: "9x"))], .malformedResponse),
                     ([.text("\0\0\0\0\r\n\r\n"), .hold], .malformedResponse),
-                    ([.text("HTTP/1.1 101 x\r\n" + String(repeating: "X: y\r\n", count: 100_000)), .hold], .responseTooLarge),
+                    (
+                        [.text("HTTP/1.1 101 x\r\n" + String(repeating: "X: y\r\n", count: 100_000)), .hold],
+                        .responseTooLarge
+                    ),
                     ([.text("HTTP/1.1 101 " + String(repeating: "x", count: 600_000)), .hold], .responseTooLarge),
                 ]
                 for (index, (steps, kind)) in cases.enumerated() {
@@ -178,6 +192,48 @@ import Testing
                 }
             }
 
+            @Test("A socket can be closed while the server takes no bytes, and ends after 5 seconds")
+            func stuck() async throws {
+                let server = try RawServer { connection in
+                    Self.serve([.text(Self.valid)], connection)
+                    Thread.sleep(forTimeInterval: 8)
+                }
+                let socket = NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
+                    $0.transport = transport
+                }.webSocket(.get(""), .init { $0.compresses = false }, reconnecting: .never)
+                try await socket.connect()
+                let sending = Task { try await socket.send(Data(count: 64 << 20)) }
+                try await Task.sleep(for: .milliseconds(300))
+                let start = ContinuousClock.now
+                await socket.close()
+                #expect(ContinuousClock.now - start < .seconds(7))
+                await #expect(throws: (any Error).self) { try await sending.value }
+            }
+
+            @Test("After the last socket has ended, the loop of the transport rests")
+            func rests() async throws {
+                let result = try await outcome(.text(Self.valid), .write([0x88, 2, 0x03, 0xE8]))
+                #expect(result.kind == nil)
+                try await Task.sleep(for: .seconds(1.2))  // past the time that was left for the closing
+                let before = try threadTime()
+                try await Task.sleep(for: .milliseconds(500))
+                #expect(try threadTime() - before < 0.2)
+            }
+
+            /// The processor time of all threads of libcurl loops, in seconds.
+            private func threadTime() throws -> Double {
+                let folder = URL(fileURLWithPath: "/proc/self/task")
+                var ticks = 0
+                for thread in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
+                    guard let text = try? String(contentsOf: thread.appendingPathComponent("stat"), encoding: .utf8),
+                        text.contains("(networking.curl"), let end = text.lastIndex(of: ")")
+                    else { continue }
+                    let fields = text[end...].split(separator: " ")
+                    ticks += (Int(fields[12]) ?? 0) + (Int(fields[13]) ?? 0)
+                }
+                return Double(ticks) / 100
+            }
+
             @Test("A flood of pings costs no memory, and the last ones are answered")
             func pingFlood() async throws {
                 let pings = [UInt8](repeating: 0, count: 20_000).flatMap { _ in [0x89, 1, 7] as [UInt8] }
@@ -187,90 +243,9 @@ import Testing
                 #expect(result.kind == nil)
             }
         }
-
-        @Suite("WebSockets through nginx and a proxy", .enabled(if: Tool.nginx.isExpected, Tool.nginx.comment))
-        struct WebSocketRouteTests {
-            private func echo() throws -> LoopbackServer {
-                try LoopbackServer { _ in
-                    .webSocket { socket in while let message = try socket.receive() { try socket.send(message) } }
-                }
-            }
-
-            private func expectEcho(_ url: URL, _ configuration: CurlTransport.Configuration) async throws {
-                let transport = try CurlTransport(configuration)
-                let socket = NetworkService(environment: NetworkEnvironment(baseURL: url)) { $0.transport = transport }
-                    .webSocket(.get("chat"), reconnecting: .never)
-                var reader = socket.makeAsyncIterator()
-                for size in [5, 70_000, 3 << 20] {
-                    let bytes = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-                    try await socket.send(bytes)
-                    #expect(try await reader.next() == .binary(bytes))
-                }
-                await socket.close()
-                #expect(try await reader.next() == nil)
-                transport.shutDown()
-            }
-
-            @Test("nginx passes a socket on: over TLS, where it prefers HTTP/2, and over a Unix socket")
-            func nginx() async throws {
-                let server = try echo()
-                let nginx = try await Nginx(
-                    isHTTP2: true,
-                    locations: """
-                        location / {
-                            proxy_pass \(server.url.absoluteString); proxy_http_version 1.1;
-                            proxy_set_header Upgrade $http_upgrade; proxy_set_header Connection upgrade;
-                        }
-                        """)
-                let trust = TLSConfiguration(trust: .file(try nginx.authority.certificate))
-                try await expectEcho(nginx.url, CurlTransport.Configuration(tls: trust))
-                var overSocket = CurlTransport.Configuration()
-                overSocket.unixSocketPath = nginx.socket.path
-                try await expectEcho(try #require(URL(string: "http://localhost/")), overSocket)
-                let error = await #expect(throws: (any Error).self) {
-                    try await expectEcho(nginx.url, CurlTransport.Configuration())
-                }
-                #expect(HostileWebSocketTests.kind(of: error) == .tlsUntrusted)
-            }
-
-            @Test("A proxy that wants a password gets it, and one that refuses it is an error that says so")
-            func proxy() async throws {
-                let server = try echo()
-                let port = try #require(server.url.port)
-                let proxy = try RawServer { connection in
-                    var head = Data()
-                    while !head.hasSuffix("\r\n\r\n") {
-                        let byte = connection.read(1)
-                        guard !byte.isEmpty else { return }
-                        head += byte
-                    }
-                    let text = String(decoding: head, as: UTF8.self)
-                    guard text.hasPrefix("CONNECT"), text.contains("Basic \(Data("user:right".utf8).base64EncodedString())")
-                    else {
-                        return connection.write("HTTP/1.1 407 No\r\nProxy-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n")
-                    }
-                    connection.write("HTTP/1.1 200 OK\r\n\r\n")
-                    Tunnel.relay(connection.socket, to: port) { false }
-                }
-                for (password, isRight) in [("right", true), ("wrong", false)] {
-                    var configuration = CurlTransport.Configuration()
-                    configuration.proxy = .url(
-                        try #require(URL(string: "http://user:\(password)@127.0.0.1:\(proxy.url.port ?? 0)")))
-                    guard !isRight else {
-                        try await expectEcho(server.url, configuration)
-                        continue
-                    }
-                    let error = await #expect(throws: (any Error).self) {
-                        try await expectEcho(server.url, configuration)
-                    }
-                    #expect("\(error as Any)".contains("refuses the user or the password"))
-                    #expect(!"\(error as Any)".contains("wrong"))
-                }
-            }
-        }
     }
 
     extension Data {
-        fileprivate func hasSuffix(_ text: String) -> Bool { suffix(text.utf8.count).elementsEqual(text.utf8) }
+        func hasSuffix(_ text: String) -> Bool { suffix(text.utf8.count).elementsEqual(text.utf8) }
     }
 #endif

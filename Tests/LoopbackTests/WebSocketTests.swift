@@ -12,7 +12,8 @@ import Testing
 
             init() throws { transport = try CurlTransport() }
 
-            func service(_ server: LoopbackServer, authorizedBy session: AccessTokenSupervisor? = nil) -> NetworkService {
+            func service(_ server: LoopbackServer, authorizedBy session: AccessTokenSupervisor? = nil) -> NetworkService
+            {
                 NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
                     $0.transport = transport
                     $0.session = session

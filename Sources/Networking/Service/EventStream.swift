@@ -119,10 +119,10 @@ struct EventStream: Sendable {
 extension NetworkClient {
     /// Waits before a new connection of a stream or socket. A reset of the service also ends it during this wait.
     ///
-    /// - Parameter reachability: Ends the wait when the network can be reached again; nil if nothing is known.
+    /// - Parameter wake: Ends the wait early when it is settled.
     func wait(
         for delay: Duration, before endpoint: any Endpoint, with settings: RequestSettings, as presence: StreamPresence,
-        waking reachability: ReachabilityService? = nil
+        wokenBy wake: Settlement<Void> = Settlement()
     ) async throws {
         let scope = CallScope(deadline: .ofCall(within: nil, on: clock))
         presence.begin(scope)
@@ -135,16 +135,12 @@ extension NetworkClient {
         if let deadline = scope.deadline, deadline.remaining <= delay { scope.interrupt(.deadlineExceeded) }
         do {
             try await CallScope.Position.$current.withValue(.inside(scope)) {
-                let end = Settlement<Void>()
-                let token = reachability?.statuses.observe(on: nil) { status in
-                    if status.isReachable { end.settle(.success(())) }
-                }
-                defer { token?.cancel() }
-                if delay > .zero { try await end.value(within: delay, on: clock) { _ in .success(()) } }
+                if delay > .zero { try await wake.value(within: delay, on: clock) { _ in .success(()) } }
             }
         } catch {
             let pipeline = RequestPipeline(
-                endpoint, on: self, for: ConverterRequirements(target: .memory), with: resolved(settings, for: endpoint),
+                endpoint, on: self, for: ConverterRequirements(target: .memory),
+                with: resolved(settings, for: endpoint),
                 in: scope)
             throw await pipeline.interrupted().error
         }

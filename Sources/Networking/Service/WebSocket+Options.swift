@@ -31,15 +31,16 @@ extension WebSocket {
 
     /// The rule that decides when a socket connects again.
     ///
-    /// A socket never connects again if its first handshake failed, if a handshake was refused (a status of 400 to 499
-    /// except 408, 425 and 429, and those of ``statuses``; a refused token was refreshed before), or if the server closed
-    /// the connection with a code of ``endingCodes``. After code 1000, the sequence ends without an error.
+    /// A socket does not connect again if its first handshake failed, if a handshake was refused (a status below 500
+    /// except 408, 425 and 429; a refused token was refreshed before), or if the server closed the connection with a code
+    /// of ``endingCodes``. After code 1000, the sequence ends without an error.
     public struct Reconnection: Sendable {
-        /// The delay before a reconnection. It doubles with each consecutive connection on which no message arrived, up to
-        /// 16 times its value. The wait is random: between 75 and 125 % of the delay, and later between 50 and 120 %, so
+        /// The delay before a reconnection. It doubles with each consecutive handshake that failed, and each connection
+        /// that brought no message or was shorter than the delay, up to 16 times its value. The wait is random: between 75 and 125 % of the delay, and later between 50 and 120 %, so
         /// that the clients of a server that restarts do not come back in one second.
         public var delay: Duration
-        /// The number of consecutive handshakes that may fail. Default: no limit. With 0, the socket never reconnects.
+        /// The number of handshakes that may fail until a connection has brought a message. Default: no limit. With 0, the
+        /// socket never connects again.
         public var maximumFailures: Int
         /// The close codes after which the socket does not connect again: 1002, 1003, 1007, 1008 and 1010, unless changed.
         /// Add the codes of your server that mean the same.
@@ -69,6 +70,8 @@ extension WebSocket {
         /// Returns whether another handshake may succeed.
         func isWorthwhile(after error: any Error) -> Bool {
             guard let error = error as? NetworkError else { return false }
+            if error.kind == .noToken { return !error.isLoggedOut }  // the refresh found no network, for example
+            if [.deadlineTimedOut, .networkRestricted, .webSocketClosed].contains(error.kind) { return true }
             guard error.kind == .unacceptableStatus, let status = error.status else {
                 return ServerSentEvent.Reconnection().isWorthwhile(after: error)
             }
@@ -94,13 +97,23 @@ extension WebSocket {
         public var subprotocol: String? { channel.subprotocol }
 
         /// Sends a message on this connection.
-        public func send(_ message: WebSocketMessage) async throws { try await channel.send(message) }
+        ///
+        /// - Throws: ``NetworkError`` if the connection has ended.
+        public func send(_ message: WebSocketMessage) async throws {
+            do { try await channel.send(message) } catch is WebSocketOutbox.Refusal {
+                throw NetworkError.webSocketIsClosing
+            } catch {
+                throw NetworkError.wrapping(error)
+            }
+        }
 
         /// Sends a text on this connection.
         public func send(_ text: String) async throws { try await send(.text(text)) }
 
         /// Receives the next message of this connection; nil if it was closed. A message that is received here is not
         /// delivered by the socket.
-        public func receive() async throws -> WebSocketMessage? { try await channel.receive() }
+        public func receive() async throws -> WebSocketMessage? {
+            do { return try await channel.receive() } catch { throw NetworkError.wrapping(error) }
+        }
     }
 }

@@ -17,14 +17,16 @@ public import Foundation
 /// The socket connects when the first message is requested or sent. The sequence ends without an error if the socket is
 /// closed: by ``close(_:reason:)``, or by the server with code 1000. In all other cases it throws: the error of the first
 /// handshake, or the reason for which the socket does not reconnect. When the socket is released, it is closed with code
-/// 1001, and when its session ends, with code 1000; the sequence then throws the error of a call without a session. A
-/// refreshed token does not disturb the socket: to send it to the server, observe ``AccessTokenSupervisor/tokens``.
+/// 1001; a task that reads it retains it. When its session ends, it is closed with code 1000, and the sequence throws the
+/// error of a call of a session that has ended; if the token is optional, the socket connects again without one. An
+/// endpoint without authorization belongs to no session. A refreshed token does not disturb the socket: to send it to the
+/// server, observe ``AccessTokenSupervisor/tokens``.
 ///
 /// ## Reading and sending
 ///
 /// Read the messages for as long as the socket is in use: if 256 KiB wait for their reader, nothing more is read, neither
-/// pings nor the end, and the server has to wait. One task reads at a time. Messages are sent in the order of the calls
-/// of `send`, which may be made from any task.
+/// pings nor the end, and the server has to wait. One task reads at a time. Any task may send; the messages that one task
+/// sends one after another arrive in this order.
 ///
 /// A message whose `send` has returned was handed over to the system. Whether it arrived is not known if the connection is
 /// lost: repeat it if the server has not answered it.
@@ -66,6 +68,10 @@ public final class WebSocket: Sendable {
     /// How the server closed the last connection; nil if it has closed none, or if connections were only lost.
     public var closure: WebSocketClose? { core.closure }
 
+    /// Why the last connection ended, or the last handshake failed; nil if neither has happened. It says why the socket
+    /// waits.
+    public var lastError: (any Error)? { core.lastError }
+
     /// Connects, unless the socket is connected. Reading and sending connect, too.
     ///
     /// - Throws: The error with which the socket has ended.
@@ -76,7 +82,7 @@ public final class WebSocket: Sendable {
     /// Sends a message, and waits until the system has taken all of it. Connects first if the socket is not connected. If
     /// the task is cancelled, a message of which nothing has been sent is not sent.
     ///
-    /// - Throws: ``NetworkError`` if the connection is lost meanwhile: the message may have arrived, or a part of it, and
+    /// - Throws: The error of the connection, if it is lost meanwhile: the message may have arrived, or a part of it, and
     ///   is not sent again. If the socket has ended, its error; ``NetworkError/Kind/webSocketClosed`` if it was closed.
     public func send(_ message: WebSocketMessage) async throws {
         try await core.send(message)
@@ -153,7 +159,8 @@ extension NetworkRequesting {
     ///   - settings: The settings of each handshake. Its validators and redirects are those of a handshake: only a
     ///     response with status 101 is accepted.
     ///   - hello: Called on each connection, before messages are sent and delivered: sends and receives what the protocol
-    ///     begins with. An error that it throws ends the connection. Default: nil.
+    ///     begins with. An error that it throws ends the connection, and the socket, unless it is a ``NetworkError`` after
+    ///     which another connection may succeed. Default: nil.
     public func webSocket(
         _ endpoint: some Endpoint, _ options: WebSocket.Options = WebSocket.Options(),
         reconnecting reconnection: WebSocket.Reconnection = WebSocket.Reconnection(),

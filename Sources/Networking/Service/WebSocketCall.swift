@@ -5,8 +5,8 @@ struct WebSocketCall {
     /// A connection that is open.
     struct Connection: Sendable {
         let channel: any WebSocketChannel
-        /// Whether the handshake has carried a token of the session.
-        let carriesToken: Bool
+        /// The response to the handshake.
+        let response: HTTPResponse
         /// Maps an error of the connection as an error of the call.
         let mapping: @Sendable (any Error) -> any Error
     }
@@ -34,30 +34,23 @@ struct WebSocketCall {
     /// The scope of the call, by which it can be ended.
     var scope: CallScope { pipeline.scope }
 
-    /// Makes the call, and says hello.
+    /// Makes the call.
     ///
-    /// - Throws: ``RequestPipeline/Failure``; the error of the hello.
-    func connect(isFirst: Bool) async throws -> Connection {
-        let (response, carriesToken) = try await handshake()
+    /// - Throws: ``RequestPipeline/Failure``; an error if the transport opens no WebSockets.
+    func connect() async throws -> Connection {
+        let outcome: RequestPipeline.Outcome
+        do { outcome = try await pipeline.runReporting { _, _ in } } catch {
+            withExtendedLifetime(order.take()) {}  // the call may have been interrupted after the handshake
+            throw error
+        }
+        let response = outcome.response.leavingCall()
         guard let channel = order.take() else {
             throw NetworkError(
                 .invalidRequest,
                 reason: "WebSocket: the transport opens none; expected CurlTransport, found a response with status "
                     + "\(response.status.code) without a connection")
         }
-        let mapping = pipeline.mappingAfterCall(response)
-        if let hello = core.hello {
-            try await hello(WebSocket.Connection(channel, response: response, isFirst: isFirst))
-        }
-        return Connection(channel: channel, carriesToken: carriesToken, mapping: mapping)
-    }
-
-    private func handshake() async throws -> (HTTPResponse, Bool) {
-        var carriesToken = false
-        let outcome = try await pipeline.runReporting { response, _ in
-            carriesToken = response.request.tokenGeneration != nil
-        }
-        return (outcome.response.leavingCall(), carriesToken)
+        return Connection(channel: channel, response: response, mapping: pipeline.mappingAfterCall(response))
     }
 }
 

@@ -11,12 +11,19 @@ final class WebSocketCore: Sendable {
         var unread: [any WebSocketChannel] = []
         /// Those who wait for a connection, or the end.
         var waiters: [Settlement<Void>] = []
+        /// The connection on which the app says hello.
+        var greeted: (any WebSocketChannel)?
+        /// The last connection of a socket that was closed, for all who wait for its end.
+        var closing: (any WebSocketChannel)?
         /// How the socket has ended; nil while it may connect.
         var end: Result<Void, any Error>?
         var task: Task<Void, Never>?
         var closure: WebSocketClose?
-        /// Whether a message has arrived on the current connection.
-        var hasMessage = false
+        var lastError: (any Error)?
+        /// Whether the session in which the socket was first used has ended.
+        var isSessionOver = false
+        /// Ends the wait of the task when the session ends.
+        var wake: Settlement<Void>?
         /// Maps an error of the last connection as an error of its call.
         var mapping: (@Sendable (any Error) -> any Error)?
     }
@@ -47,6 +54,9 @@ final class WebSocketCore: Sendable {
 
     /// How the server closed the last connection that it closed.
     var closure: WebSocketClose? { state.withLock { $0.closure } }
+
+    /// The error with which the last connection ended, or the last handshake.
+    var lastError: (any Error)? { state.withLock { $0.lastError } }
 }
 
 /// What the socket's users ask for.
@@ -55,7 +65,9 @@ extension WebSocketCore {
     ///
     /// - Returns: The connection; nil if the socket was closed.
     /// - Throws: The error with which the socket has ended, or that of the interrupted wait.
-    func open() async throws -> (any WebSocketChannel)? { try await wait { $0.channel } }
+    func open() async throws -> (any WebSocketChannel)? {
+        try await wait { $0.channel?.outcome == nil ? $0.channel : nil }
+    }
 
     /// Waits for the connection that has to be read next, as ``open()`` does.
     ///
@@ -68,13 +80,14 @@ extension WebSocketCore {
     private func wait(
         for wanted: (borrowing State) -> (any WebSocketChannel)?
     ) async throws -> (any WebSocketChannel)? {
+        let session = client.sessionNumber
         while true {
             let waiter = Settlement<Void>()
             let known: Result<(any WebSocketChannel)?, any Error>? = state.withLock { state in
                 if let channel = wanted(state) { return .success(channel) }
                 if let end = state.end { return end.map { nil } }
                 state.waiters.append(waiter)
-                if state.task == nil { state.task = Task.detached { [self] in await run() } }
+                if state.task == nil { state.task = Task.detached { [self] in await run(inSession: session) } }
                 return nil
             }
             if let known { return try known.get() }
@@ -89,11 +102,7 @@ extension WebSocketCore {
     ///
     /// - Returns: The message; nil once the connection has ended, for whatever reason.
     func receive(on channel: any WebSocketChannel) async throws -> WebSocketMessage? {
-        do {
-            guard let message = try await channel.receive() else { return nil }
-            state.withLock { state in if state.channel === channel { state.hasMessage = true } }
-            return message
-        } catch {
+        do { return try await channel.receive() } catch {
             // An interruption, or a second reader, says nothing about the connection.
             guard channel.outcome != nil, !(error is Interruption) else { throw NetworkError.wrapping(error) }
             return nil
@@ -101,18 +110,22 @@ extension WebSocketCore {
     }
 
     func send(_ message: WebSocketMessage) async throws {
-        guard let channel = try await open() else { throw NetworkError.webSocketIsClosing }
-        do { try await channel.send(message) } catch {
-            let error = NetworkError.wrapping(error)
-            throw state.withLock { $0.mapping }?(error) ?? error
+        while true {
+            guard let channel = try await open() else { throw NetworkError.webSocketIsClosing }
+            do { return try await channel.send(message) } catch is WebSocketOutbox.Refusal {
+                // The connection is ending. The message has not been sent, and waits for the next one.
+                state.withLock { state in if state.channel === channel { state.channel = nil } }
+            } catch {
+                let error = NetworkError.wrapping(error)
+                throw state.withLock { $0.mapping }?(error) ?? error
+            }
         }
     }
 
     /// Closes the socket, and waits until its connection has ended.
     func close(_ close: WebSocketClose) async {
-        let channel = finish(.success(()))
-        guard let channel else { return }
-        channel.close(close)
+        finish(.success(()))?.close(close)
+        guard let channel = state.withLock({ $0.closing }) else { return }
         await withCheckedContinuation { continuation in channel.observeClosure { continuation.resume() } }
     }
 
@@ -123,22 +136,24 @@ extension WebSocketCore {
     ///
     /// - Returns: The open connection.
     @discardableResult
-    private func finish(_ end: Result<Void, any Error>) -> (any WebSocketChannel)? {
-        let (channel, task, waiters, isNew) = state.withLock { state in
-            defer {
-                state.end = state.end ?? end
-                (state.channel, state.waiters) = (nil, [])
+    func finish(_ end: Result<Void, any Error>) -> (any WebSocketChannel)? {
+        let (channel, task, waiters) = state.withLock { state in
+            let channel = state.channel ?? state.greeted
+            if state.end == nil {
+                (state.end, state.closing) = (end, channel)
+                states.enqueue(.closed)
             }
-            return (state.channel, state.task, state.waiters, state.end == nil)
+            defer { (state.channel, state.greeted, state.waiters) = (nil, nil, []) }
+            return (channel, state.task, state.waiters)
         }
+        states.deliver()
         for waiter in waiters { waiter.settle(.success(())) }
         task?.cancel()
-        if isNew { states.publish(.closed) }
         return channel
     }
 
     /// Ends the socket, because its client is shut down.
-    private func shutDown() {
+    func shutDown() {
         finish(.failure(NetworkError(.transportShutDown, reason: "the client was shut down")))?
             .close(WebSocketClose(.goingAway))
     }
@@ -166,156 +181,99 @@ extension WebSocketCore {
     }
 }
 
-/// The task of the socket.
+/// What the task of the socket changes.
 extension WebSocketCore {
-    /// How a connection ended.
-    private enum End {
-        case connection(Result<WebSocketClose, any Error>)
-        /// The session of the connection's token has ended.
-        case session
-        /// The socket has ended.
-        case socket
-    }
+    var hasEnded: Bool { state.withLock { $0.end != nil } }
+    var isSessionOver: Bool { state.withLock { $0.isSessionOver } }
 
-    private func run() async {
-        let presence = StreamPresence(in: client.calls) { [weak self] in self?.shutDown() }
-        var machine = ReconnectionMachine(
-            .init(delay: reconnection.delay, maximumFailures: reconnection.maximumFailures), repeating: .always)
-        // A socket never goes on for another user.
-        let session = client.sessionNumber
-        while true {
-            guard publish(.connecting) else { return }
-            var failure: (any Error)?
-            let outcome: ReconnectionMachine.Outcome
-            do {
-                let call = WebSocketCall(self, inSession: session)
-                presence.begin(call.scope)
-                let connection = try await call.connect(isFirst: !machine.hasConnected)
-                machine.connect()
-                guard offer(connection) else { return }
-                let end = await self.end(of: connection, inSession: session)
-                if withdraw(connection.channel) {
-                    _ = machine.step(after: .event, id: nil, retry: nil, spread: 0)
-                }
-                switch end {
-                case .socket: return
-                case .session: continue  // the next call fails as any call of a session that has ended
-                case .connection(.success(let close)): (outcome, failure) = result(of: close, connection)
-                case .connection(.failure(let error)):
-                    outcome = .failed(isRetryable: reconnection.isWorthwhile(after: error))
-                    failure = connection.mapping(error)
-                }
-            } catch let failed as RequestPipeline.Failure {
-                // The original error decides, because handlers may have replaced the error of the call.
-                let cause = failed.report.attempts.last?.error ?? failed.error
-                (outcome, failure) = (.failed(isRetryable: reconnection.isWorthwhile(after: cause)), failed.error)
-            } catch {
-                (outcome, failure) = (.failed(isRetryable: reconnection.isWorthwhile(after: error)), error)
-            }
-            let spread = client.configuration.random.fraction()
-            guard
-                await goOn(machine.step(after: outcome, id: nil, retry: nil, spread: spread), failure, presence)
-            else { return }
+    func note(_ close: WebSocketClose) { state.withLock { $0.closure = close } }
+
+    func note(_ error: (any Error)?) { state.withLock { $0.lastError = error ?? $0.lastError } }
+
+    /// Ends the socket, and its connection, when the session ends. Nil if the socket does not belong to a session.
+    func watchSession(_ number: Int?) -> ObservationToken? {
+        guard let number, client.resolved(settings, for: endpoint).authorizationType.unwrapped.0 != .none else {
+            return nil
+        }
+        let client = client
+        return client.configuration.session?.tokens.observe(replayingCurrent: true, on: nil) { [weak self] token in
+            // A session that is over has no token; neither has one that was not read, or has not logged in.
+            guard client.sessionNumber != number else { return }
+            self?.endSession()
         }
     }
 
-    /// Returns what follows from a close frame of the server.
-    private func result(
-        of close: WebSocketClose, _ connection: WebSocketCall.Connection
-    ) -> (ReconnectionMachine.Outcome, (any Error)?) {
-        state.withLock { $0.closure = close }
-        guard close.code != .normal else { return (.noContent, nil) }
-        let error = NetworkError(
-            .webSocketClosed, reason: "the server closed the WebSocket with code \(close)", underlying: close)
-        return (.failed(isRetryable: !reconnection.endingCodes.contains(close.code)), connection.mapping(error))
+    private func endSession() {
+        let (wake, greeted) = state.withLock { state in
+            state.isSessionOver = true
+            return (state.wake, state.greeted)
+        }
+        wake?.settle(.success(()))
+        greeted?.close(WebSocketClose(.normal))
     }
 
-    /// Follows a decision of the machine.
+    /// Begins a wait that the end of the session ends.
     ///
-    /// - Returns: Whether the socket connects again.
-    private func goOn(
-        _ step: ReconnectionMachine.Step, _ failure: (any Error)?, _ presence: StreamPresence
-    ) async -> Bool {
-        switch step {
-        case .deliver: break
-        case .end: finish(.success(()))
-        case .fail: finish(.failure(failure ?? NetworkError(.unknown)))  // a failed outcome always has an error
-        case .reconnect(let delay):
-            guard publish(.waiting(delay)) else { return false }
-            do {
-                try await client.wait(
-                    for: delay, before: endpoint, with: settings, as: presence, waking: reconnection.reachability)
-                return true
-            } catch {
-                finish(.failure(error))
-            }
+    /// - Returns: False if it has ended already.
+    func beginWait(_ wake: Settlement<Void>) -> Bool {
+        state.withLock { state in
+            guard !state.isSessionOver else { return false }
+            state.wake = wake
+            return true
         }
-        return false
     }
+
+    func endWait() { state.withLock { $0.wake = nil } }
 
     /// Publishes a state, unless the socket has ended.
-    private func publish(_ next: WebSocket.State) -> Bool {
-        guard state.withLock({ $0.end == nil }) else { return false }
-        states.publish(next)
-        return true
+    func publish(_ next: WebSocket.State) -> Bool {
+        let mayGoOn = state.withLock { state in
+            guard state.end == nil else { return false }
+            states.enqueue(next)
+            return true
+        }
+        states.deliver()
+        return mayGoOn
     }
 
-    /// The most connections that wait to be read.
-    private static let mostUnread = 16
+    /// Notes the connection on which the app says hello.
+    ///
+    /// - Returns: False if the socket, or its session, has ended.
+    func greet(_ channel: any WebSocketChannel) -> Bool {
+        state.withLock { state in
+            guard state.end == nil, !state.isSessionOver else { return false }
+            state.greeted = channel
+            return true
+        }
+    }
 
     /// Lets the users have a connection.
     ///
-    /// - Returns: False if the socket has ended meanwhile.
-    private func offer(_ connection: WebSocketCall.Connection) -> Bool {
+    /// - Returns: False if the socket, or its session, has ended.
+    func offer(_ connection: WebSocketCall.Connection) -> Bool {
         let waiters: [Settlement<Void>]? = state.withLock { state in
-            guard state.end == nil else { return nil }
+            state.greeted = nil
+            guard state.end == nil, !state.isSessionOver else { return nil }
             defer { state.waiters = [] }
-            (state.channel, state.mapping, state.hasMessage) = (connection.channel, connection.mapping, false)
+            (state.channel, state.mapping) = (connection.channel, connection.mapping)
             if state.unread.count == WebSocketCore.mostUnread { state.unread.removeFirst() }
             state.unread.append(connection.channel)
+            states.enqueue(.open)
             return state.waiters
         }
-        guard let waiters else {
-            connection.channel.close(WebSocketClose(.goingAway))
-            return false
-        }
-        _ = publish(.open)
-        for waiter in waiters { waiter.settle(.success(())) }
-        return true
+        states.deliver()
+        for waiter in waiters ?? [] { waiter.settle(.success(())) }
+        return waiters != nil
     }
+
+    /// The most connections that wait to be read. If the app reads none of them, the oldest one is dropped.
+    private static let mostUnread = 16
 
     /// Takes a connection back that has ended.
-    ///
-    /// - Returns: Whether a message has arrived on it.
-    private func withdraw(_ channel: any WebSocketChannel) -> Bool {
+    func withdraw(_ channel: any WebSocketChannel) {
         state.withLock { state in
-            guard state.channel === channel else { return false }
-            state.channel = nil
-            return state.hasMessage
+            if state.channel === channel { state.channel = nil }
+            if state.greeted === channel { state.greeted = nil }
         }
-    }
-
-    /// Waits for the end of a connection.
-    private func end(of connection: WebSocketCall.Connection, inSession session: Int?) async -> End {
-        let channel = connection.channel
-        let isOver = Settlement<Bool>()
-        channel.observeOutcome { isOver.settle(.success(false)) }
-        let client = client
-        let token =
-            connection.carriesToken
-            ? client.configuration.session?.tokens.observe(replayingCurrent: true, on: nil) { token in
-                if token == nil || client.sessionNumber != session { isOver.settle(.success(true)) }
-            } : nil
-        let pings = WebSocketPings(channel, options, client.clock)
-        defer {
-            token?.cancel()
-            pings?.cancel()
-        }
-        guard let isSessionOver = try? await isOver.value() else { return .socket }
-        if isSessionOver {
-            channel.close(WebSocketClose(.normal))
-            return .session
-        }
-        return channel.outcome.map { .connection($0) } ?? .connection(.failure(NetworkError(.connectionLostAfterHead)))
     }
 }

@@ -19,7 +19,7 @@ struct WebSocketServiceTests {
     }
 
     /// Waits, and reads until the end of the sequence.
-    private func messages(of socket: WebSocket) -> Task<[String], any Error> {
+    func messages(of socket: WebSocket) -> Task<[String], any Error> {
         Task {
             var texts: [String] = []
             for try await case .text(let text) in socket { texts.append(text) }
@@ -72,17 +72,21 @@ struct WebSocketServiceTests {
         #expect(socket.state == .open)
     }
 
-    @Test("A lost socket waits longer with each connection without a message, and a message resets the wait")
+    @Test("A lost socket waits longer each time; a connection that brought a message and lasted resets the wait")
     func waits() async throws {
         let drop = StubResponse.webSocket { $0.drop() }
-        let message = StubResponse.webSocket { $0.send("m") }
+        let lasting = StubResponse.webSocket { [clock] socket in
+            socket.send("m")
+            try await clock.sleep(until: clock.now.advanced(by: .seconds(60)), tolerance: nil)
+        }
         let end = StubResponse.webSocket { $0.close() }
-        stub.on(.get, "/v1/chat", message, drop, drop, message, end)
+        let short = StubResponse.webSocket { $0.send("m") }
+        stub.on(.get, "/v1/chat", lasting, drop, short, drop, lasting, end)
         let reading = messages(of: service().webSocket(.get("chat"), .init { $0.pingInterval = nil }))
         var waits: [Duration] = []
-        for _ in 0..<4 { waits.append(await clock.advanceToNextSleeper()) }
-        #expect(try await reading.value == ["m", "m"])
-        #expect(waits == [.seconds(3), .milliseconds(5_100), .milliseconds(10_200), .seconds(3)])
+        for _ in 0..<7 { waits.append(await clock.advanceToNextSleeper()) }
+        #expect(try await reading.value == ["m", "m", "m"])
+        #expect(waits == [60_000, 3_000, 5_100, 10_200, 20_400, 60_000, 3_000].map { .milliseconds($0) })
     }
 
     @Test("If the first handshake fails, the socket ends with its error and does not connect again")
@@ -124,60 +128,6 @@ struct WebSocketServiceTests {
         }
     }
 
-    @Test("A silent server is found by a ping; one that answers, or sends anything, is not")
-    func pings() async throws {
-        stub.on(
-            .get, "/v1/chat",
-            .webSocket { socket in
-                _ = try await socket.receive()
-                socket.answersPings = false
-                socket.send("stopped")
-                while try await socket.receive() != nil {}
-            })
-        let socket = service().webSocket(
-            .get("chat"),
-            .init {
-                $0.pingInterval = .seconds(10)
-                $0.pingTimeout = .seconds(4)
-            }, reconnecting: .never)
-        try await socket.connect()
-        var waits: [Duration] = []
-        for _ in 0..<4 { waits.append(await clock.advanceToNextSleeper()) }
-        await clock.waitForSleepers()
-        try await socket.send("stop")
-        var reader = socket.makeAsyncIterator()
-        #expect(try await reader.next() == .text("stopped"))
-        for _ in 0..<3 { waits.append(await clock.advanceToNextSleeper()) }
-        #expect(waits == [10, 4, 10, 4, 10, 10, 4].map { .seconds($0) })
-        let error = await #expect(throws: GeneralRequestError.self) { try await reader.next() }
-        #expect(error?.cause?.kind == .idleTimedOut)
-    }
-
-    @Test("While messages wait for their reader, silence is not the server's fault")
-    func pausedReader() async throws {
-        let isSent = Settlement<Void>()
-        stub.on(
-            .get, "/v1/chat",
-            .webSocket { socket in
-                socket.answersPings = false
-                socket.send(.binary(Data(count: 300_000)))
-                isSent.settle(.success(()))
-                while try await socket.receive() != nil {}
-            })
-        let socket = service().webSocket(.get("chat"), .init { $0.pingInterval = .seconds(10) }, reconnecting: .never)
-        try await socket.connect()
-        try await isSent.value()
-        for _ in 0..<20 { #expect(await clock.advanceToNextSleeper() == .seconds(10)) }
-        await clock.waitForSleepers()
-        #expect(socket.state == .open)
-        var reader = socket.makeAsyncIterator()
-        #expect(try await reader.next() == .binary(Data(count: 300_000)))
-        var waits: [Duration] = []
-        for _ in 0..<3 { waits.append(await clock.advanceToNextSleeper()) }
-        #expect(waits == [10, 10, 20].map { .seconds($0) })
-        await #expect(throws: GeneralRequestError.self) { try await reader.next() }
-    }
-
     @Test("An error of the hello ends the connection, and the socket if it was the first one")
     func hello() async throws {
         struct Refused: Error {}
@@ -186,27 +136,102 @@ struct WebSocketServiceTests {
         await #expect(throws: Refused.self) { try await socket.connect() }
     }
 
-    @Test("Ten sockets and three calls with a refused token refresh it once")
-    func refresh() async throws {
-        let refresher = StubRefresher()
-        stub.on(.get, "/v1/chat") { request in
-            request.headers[.authorization] == "Bearer fresh-1"
-                ? .webSocket { socket in while try await socket.receive() != nil {} } : .status(.unauthorized)
+    @Test(
+        "A connection that the server closes during the hello is lost as any other, and the next one says hello again")
+    func helloAgain() async throws {
+        let hello = StubResponse.webSocket { socket in
+            _ = try await socket.receive()
+            socket.send("welcome")
+            _ = try await socket.receive()
         }
-        stub.on(.get, "/v1/item") { request in
-            .status(request.headers[.authorization] == "Bearer fresh-1" ? .ok : .unauthorized)
+        let busy = StubResponse.webSocket { socket in
+            _ = try await socket.receive()
+            socket.close(WebSocketClose(.tryAgainLater))
         }
-        let session = AccessTokenSupervisor(
-            token: AccessToken("old"), clock: clock.networkClock, refresh: refresher.refresh)
-        let service = service(session)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<10 {
-                group.addTask { try await service.webSocket(.get("chat").authorized()).connect() }
+        stub.on(.get, "/v1/chat", hello, busy, .webSocket { $0.close(WebSocketClose(.policyViolation)) })
+        let socket = service().webSocket(.get("chat"), .init { $0.pingInterval = nil }) { connection in
+            try await connection.send("hello")
+            guard try await connection.receive() != nil else { throw CancellationError() }
+        }
+        try await socket.send("go")
+        let reading = messages(of: socket)
+        for _ in 0..<2 { await clock.advanceToNextSleeper() }
+        let error = await #expect(throws: NetworkError.self) { try await reading.value }
+        #expect(error?.underlying as? WebSocketClose == WebSocketClose(.policyViolation))
+    }
+
+    @Test("A socket that is closed or released in any state ends, and its state is closed", arguments: 0..<4)
+    func closing(stage: Int) async throws {
+        stub.on(.get, "/v1/chat") { [clock] _ in
+            if stage == 0 { try await clock.sleep(until: clock.now.advanced(by: .seconds(9)), tolerance: nil) }
+            return .webSocket { socket in
+                if stage == 2 { return }
+                while try await socket.receive() != nil {}
             }
-            for _ in 0..<3 { group.addTask { try await service.request(.get("item").authorized()) } }
-            try await group.waitForAll()
         }
-        #expect(refresher.count == 1)
+        let socket = service().webSocket(.get("chat"), .init { $0.pingInterval = nil }) { connection in
+            if stage == 1 { _ = try await connection.receive() }
+        }
+        let reading = messages(of: socket)
+        let expected: [WebSocket.State] = [.connecting, .connecting, .waiting(.seconds(3)), .open]
+        while socket.state != expected[stage] || stub.requests.isEmpty { await Task.yield() }
+        await socket.close(4_000)
+        #expect(try await reading.value == [])
+        #expect(socket.state == .closed)
+        let error = await #expect(throws: NetworkError.self) { try await socket.send("late") }
+        #expect(error?.kind == .webSocketClosed)
+    }
+
+    @Test("A message that is sent while the connection ends is sent on the next one")
+    func sendingAtTheEnd() async throws {
+        let received = Box<[WebSocketMessage]>([])
+        stub.on(
+            .get, "/v1/chat", .webSocket { $0.close(WebSocketClose(.serviceRestart)) },
+            .webSocket { socket in
+                socket.send("hello")
+                while let message = try await socket.receive() { received.change { $0.append(message) } }
+            })
+        let socket = service().webSocket(.get("chat"), .init { $0.pingInterval = nil }) { connection in
+            _ = try await connection.receive()  // the first connection ends here
+        }
+        let sending = Task { try await socket.send("late") }
+        await clock.advanceToNextSleeper()
+        try await sending.value
+        while received.value.isEmpty { await Task.yield() }
+        #expect(received.value == [.text("late")])
+    }
+
+    @Test("Two readers at once are an error of the second one, and the first one reads on")
+    func twoReaders() async throws {
+        let sends = Settlement<Void>()
+        stub.on(
+            .get, "/v1/chat",
+            .webSocket { socket in
+                try await sends.value()
+                socket.send("one")
+                socket.close()
+            })
+        let socket = service().webSocket(.get("chat"), .init { $0.pingInterval = nil })
+        try await socket.connect()
+        let readings = [messages(of: socket), messages(of: socket)]
+        let isRefused = Settlement<Void>()
+        let results = Task {
+            await withTaskGroup(of: Result<[String], any Error>.self) { group in
+                for reading in readings {
+                    group.addTask {
+                        let result = await reading.result
+                        if case .failure = result { isRefused.settle(.success(())) }
+                        return result
+                    }
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+        }
+        try await isRefused.value()
+        sends.settle(.success(()))
+        let both = await results.value
+        #expect(both.compactMap { try? $0.get() } == [["one"]])
+        #expect(both.contains { if case .failure(let error) = $0 { "\(error)".contains("one reader") } else { false } })
     }
 
     @Test("A transport that opens no WebSockets is an error that names the one that does")

@@ -207,7 +207,7 @@
             activity.note(at: loop.now)
             if let goesOn = handle?.receive(tunnelLine: headerLine) {
                 if handle?.tunnel?.isTooLarge == true {
-                    failure = NetworkError(.responseTooLarge, reason: "the proxy's response to CONNECT is too large")
+                    failure = CurlTunnel.tooLarge
                 }
                 return goesOn ? headerLine.count : 0
             }

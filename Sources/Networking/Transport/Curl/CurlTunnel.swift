@@ -12,6 +12,10 @@
 
         var isTooLarge: Bool { size > CurlTunnel.longest }
 
+        static var tooLarge: NetworkError {
+            NetworkError(.responseTooLarge, reason: "the proxy's response to CONNECT is too large")
+        }
+
         /// The words of the error.
         var words: String? { refusal.map { "it responds to CONNECT with status \($0)" } }
     }

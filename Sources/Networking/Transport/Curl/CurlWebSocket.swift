@@ -17,7 +17,7 @@
         }
 
         /// What the connection has reached.
-        private enum Phase {
+        enum Phase {
             case connecting
             /// The request is being sent, and its response is being read.
             case handshake
@@ -27,7 +27,7 @@
         }
 
         /// Bytes that are being sent. They stay at their address until libcurl has taken all of them.
-        private struct Chunk {
+        struct Chunk {
             let memory: UnsafeMutableRawBufferPointer
             var count = 0
             var sent = 0
@@ -37,10 +37,10 @@
 
         let request: HTTPRequest
         let transfer: Transfer
-        private let order: WebSocketOrder
-        private let handshake: WebSocketHandshake
-        private let webSockets: CurlWebSockets
-        private let loop: CurlLoop
+        let order: WebSocketOrder
+        let handshake: WebSocketHandshake
+        let webSockets: CurlWebSockets
+        let loop: CurlLoop
         /// The transport, retained as long as the WebSocket exists.
         private let owner: any AnyObject & Sendable
         let inbox = WebSocketInbox()
@@ -52,22 +52,26 @@
         @exclusivity(unchecked) var handle: CurlHandle?
         /// The position in the list of ``webSockets``.
         @exclusivity(unchecked) var index = 0
+        /// Whether another turn is due in the next iteration.
+        @exclusivity(unchecked) var isBusy = false
         @exclusivity(unchecked) private(set) var socket: Int32 = -1
         /// The time at which the WebSocket ends if nothing happens before.
-        @exclusivity(unchecked) private(set) var due = UInt64.max
-        @exclusivity(unchecked) private var phase = Phase.connecting
-        @exclusivity(unchecked) private var chunk: Chunk?
+        @exclusivity(unchecked) var due = UInt64.max
+        @exclusivity(unchecked) var phase = Phase.connecting
+        @exclusivity(unchecked) var chunk: Chunk?
         /// Whether libcurl did not take the whole chunk.
-        @exclusivity(unchecked) private var isBlocked = false
-        @exclusivity(unchecked) private var writer: WebSocketWriter
-        @exclusivity(unchecked) private var response: WebSocketResponse
-        @exclusivity(unchecked) private var decoder: WebSocketDecoder?
+        @exclusivity(unchecked) var isBlocked = false
+        @exclusivity(unchecked) var writer: WebSocketWriter
+        @exclusivity(unchecked) var response: WebSocketResponse
+        @exclusivity(unchecked) var decoder: WebSocketDecoder?
         /// Bytes that have arrived while the inbox was full.
-        @exclusivity(unchecked) private var unread = Data()
+        @exclusivity(unchecked) var unread = Data()
         /// The fault of the peer, which was told to it; nil if there was none.
-        @exclusivity(unchecked) private var fault: NetworkError?
+        @exclusivity(unchecked) var fault: NetworkError?
+        /// Whether nothing can be sent any more, although there may be more to read.
+        @exclusivity(unchecked) var isSendingOver = false
         /// Whether the close frame of the peer has arrived.
-        @exclusivity(unchecked) private var isClosedByPeer = false
+        @exclusivity(unchecked) var isClosedByPeer = false
 
         init(
             _ request: HTTPRequest, _ order: WebSocketOrder, delivering delivery: BodyDelivery,
@@ -100,12 +104,12 @@
         }
 
         var isConnecting: Bool { if case .connecting = phase { true } else { false } }
-        private var isOpen: Bool { if case .open = phase { true } else { false } }
-        private var isEnded: Bool { if case .ended = phase { true } else { false } }
+        var isOpen: Bool { if case .open = phase { true } else { false } }
+        var isEnded: Bool { if case .ended = phase { true } else { false } }
 
         private var idle: UInt64 { UInt64(max(request.timeouts.effectiveIdle.nanoseconds, 1)) }
 
-        private func setDue(_ time: UInt64) {
+        func setDue(_ time: UInt64) {
             due = time
             webSockets.watch(self)
         }
@@ -133,6 +137,8 @@
             case .connecting, .ended: return
             case .handshake, .open: break
             }
+            // The close frame may wait for messages that the peer does not take.
+            if outbox.closing != nil, due == .max { setDue(webSockets.now.adding(CurlWebSocket.closingTime)) }
             read()
             write()
             wait()
@@ -141,7 +147,10 @@
         /// Tells the loop which events to wait for.
         private func wait() {
             guard !isEnded else { return }
-            let isPaused = activity.withLock { $0.isPaused }
+            let wasPaused = activity.withLock { $0.isPaused }
+            let isPaused = updatePause()
+            // OpenSSL may have more, for which there is no event.
+            if wasPaused, !isPaused { webSockets.continueLater(self) }
             let events = (isPaused ? 0 : CCURL_POLL_IN) | (isBlocked ? CCURL_POLL_OUT : 0)
             webSockets.sockets.want(Int32(events), on: socket, forWebSocket: true)
         }
@@ -159,6 +168,7 @@
             withUnsafeTemporaryAllocation(byteCount: WebSocketWriter.chunkSize, alignment: 16) { buffer in
                 for _ in 0..<CurlWebSocket.mostPieces {
                     guard !isEnded, !updatePause() else { return }
+                    guard unread.isEmpty, !webSockets.isTurnOver else { break }
                     var count = 0
                     let result = clibcurl_easy_recv(handle.easy, buffer.baseAddress, buffer.count, &count)
                     guard result != CCURLE_AGAIN else { return }
@@ -174,7 +184,8 @@
 
         /// Returns whether the connection must not be read now, because messages wait for their reader.
         private func updatePause() -> Bool {
-            let isPaused = isOpen && writer.closed == nil && !isClosedByPeer && (!unread.isEmpty || inbox.isFull())
+            let mayPause = isOpen && writer.closed == nil && !isClosedByPeer && outbox.closing == nil
+            let isPaused = mayPause && inbox.isFull()
             activity.withLock { $0.isPaused = isPaused }
             return isPaused
         }
@@ -187,7 +198,7 @@
 
         private func write() {
             guard let handle else { return }
-            for _ in 0..<CurlWebSocket.mostPieces {
+            for _ in 0..<CurlWebSocket.mostPieces where !webSockets.isTurnOver {
                 guard let next = chunk ?? nextChunk() else { return }
                 chunk = next
                 var count = 0
@@ -195,6 +206,8 @@
                     handle.easy, next.memory.baseAddress?.advanced(by: next.sent), next.count - next.sent, &count)
                 guard result == CCURLE_OK || result == CCURLE_AGAIN else { return loseSending(result) }
                 chunk?.sent += count
+                // The peer has taken bytes, so that there was room for more.
+                if isBlocked, count > 0 { activity.withLock { $0.arrivals += 1 } }
                 isBlocked = next.sent + count < next.count
                 guard !isBlocked else { return }
                 chunk = nil
@@ -205,7 +218,7 @@
         }
 
         private func nextChunk() -> Chunk? {
-            guard isOpen else { return nil }
+            guard isOpen, !isSendingOver else { return nil }
             var chunk = Chunk(memory: webSockets.takeMemory())
             chunk.count = writer.fill(chunk.memory, finished: &chunk.finished)
             guard chunk.count > 0 else {
@@ -216,174 +229,12 @@
             return chunk
         }
 
-        private func giveBack(_ chunk: Chunk) {
+        func giveBack(_ chunk: Chunk) {
             if chunk.memory.count == WebSocketWriter.chunkSize {
                 webSockets.giveBack(chunk.memory)
             } else {
                 chunk.memory.deallocate()
             }
-        }
-    }
-
-    /// The handshake and its response.
-    extension CurlWebSocket {
-        private func readResponse(_ input: inout UnsafeRawBufferPointer) {
-            do throws(NetworkError) {
-                while case .handshake = phase, let event = try response.next(&input) {
-                    switch event {
-                    case .head(let head):
-                        handle?.note(head)
-                        transfer.receiveHead(
-                            head, facts: handle?.facts ?? .init(),
-                            stop: { [weak self] in self?.ask(.cancel(NetworkError(.cancelled))) })
-                        if head.status == .switchingProtocols { try open(head) }
-                    case .body(let bytes):
-                        // The transfer has ended if it needs no more bytes.
-                        if transfer.receive(bytes) != .taken { end(NetworkError(.cancelled)) }
-                    case .end:
-                        finishRefusal()
-                    }
-                }
-            } catch {
-                end(error)
-            }
-        }
-
-        /// The response is no 101, and has been read.
-        private func finishRefusal() {
-            transfer.finish(handle?.facts ?? .init())
-            end(NetworkError(.unknown))
-        }
-
-        private func open(_ head: ResponseHead) throws(NetworkError) {
-            let agreement: WebSocketHandshake.Agreement
-            do throws(WebSocketFault) { agreement = try handshake.agreement(with: head.headers) } catch {
-                throw error.networkError
-            }
-            let compression = agreement.compression
-            decoder = WebSocketDecoder(
-                expectsMask: false, messageLimit: order.maximumMessageSize,
-                inflater: compression.map { WebSocketInflater(keepsContext: $0.serverKeepsContext) })
-            phase = .open
-            due = .max
-            order.fulfil(with: CurlWebSocketChannel(self, agreement))
-            transfer.finish(handle?.facts ?? .init())
-            loop.loads.end(on: loop.index)  // it counts as a request until its response
-        }
-
-        private func readFrames(_ input: inout UnsafeRawBufferPointer) {
-            do throws(WebSocketFault) {
-                while isOpen, fault == nil {
-                    if !isClosedByPeer, writer.closed == nil, inbox.isFull() {
-                        unread.append(contentsOf: input)
-                        return
-                    }
-                    guard let event = try decoder?.next(&input) else { return }
-                    switch event {
-                    case .message(let message): if writer.closed == nil { inbox.put(message) }
-                    case .ping(let payload): writer.pong(payload)
-                    case .pong: break
-                    case .close(let close): noteClose(close)
-                    }
-                }
-            } catch {
-                fault = error.networkError
-                inbox.finish(.failure(error.networkError))
-                writer.finish(error.networkError)
-                writer.close(WebSocketClose(error.code, reason: error.reason))
-                setDue(webSockets.now.adding(CurlWebSocket.lingeringTime))
-            }
-        }
-    }
-
-    /// The end.
-    extension CurlWebSocket {
-        /// The time in which the peer must answer a close frame.
-        private static let closingTime: UInt64 = 5_000_000_000
-        /// The time in which the peer closes a connection after both close frames (RFC 6455 section 7.1.1).
-        private static let lingeringTime: UInt64 = 1_000_000_000
-
-        /// The close frame of the peer has arrived. It is answered, unless this side closed first.
-        private func noteClose(_ close: WebSocketClose) {
-            isClosedByPeer = true
-            inbox.finish(.success(writer.closed ?? close))
-            writer.finish(NetworkError(.webSocketClosed, underlying: close))
-            writer.close(close.code == .none ? WebSocketClose(.none) : WebSocketClose(close.code))
-            setDue(webSockets.now.adding(CurlWebSocket.lingeringTime))
-        }
-
-        /// Ends because the time of the phase is over.
-        func endLate() {
-            if isConnecting { return end(NetworkError(.connectTimedOut)) }
-            if case .handshake = phase { return end(NetworkError(.idleTimedOut)) }
-            // The peer did not answer, or has not closed the connection in time.
-            end(closingError)
-        }
-
-        /// The connection has ended.
-        private func lose(_ code: Int32) {
-            switch phase {
-            case .handshake where response.hasBegun:
-                if let error = response.errorAtClosure() { return end(error) }
-                finishRefusal()
-            case .handshake:
-                let code = code == CCURLE_OK ? Int32(CCURLE_GOT_NOTHING) : code
-                end(handle?.failure(code) ?? NetworkError(.connectionLostBeforeHead))
-            default:
-                end(isClosedByPeer || writer.closed != nil ? closingError : NetworkError.webSocketLost)
-            }
-        }
-
-        /// A connection whose sending fails may still have a response, or a close frame, to read.
-        private func loseSending(_ code: Int32) {
-            isBlocked = false
-            if let chunk {
-                for isSent in chunk.finished { isSent.settle(.failure(NetworkError.webSocketLost)) }
-                giveBack(chunk)
-            }
-            chunk = nil
-            guard isOpen else { return end(handle?.failure(code) ?? NetworkError(.connectionLostBeforeHead)) }
-            lose(code)
-        }
-
-        /// What those get who still want to send when the connection is closed.
-        private var closingError: NetworkError { fault ?? .webSocketIsClosing }
-
-        /// Begins to close the connection with code 1001, in place of what waits to be sent.
-        func leave() {
-            guard isOpen else { return }
-            writer.finish(NetworkError(.transportShutDown))
-            inbox.finish(.failure(NetworkError(.transportShutDown)))
-            writer.close(WebSocketClose(.goingAway))
-            turn()
-        }
-
-        /// Ends the WebSocket.
-        ///
-        /// - Parameter error: The error for those who wait, unless they have got another end.
-        func end(_ error: NetworkError) {
-            guard !isEnded else { return }
-            let wasOpen = isOpen
-            phase = .ended
-            due = .max
-            if let chunk {
-                for isSent in chunk.finished { isSent.settle(.failure(error)) }
-                giveBack(chunk)
-            }
-            chunk = nil
-            writer.finish(error)
-            inbox.finish(writer.closed.map { fault == nil ? .success($0) : .failure(error) } ?? .failure(error))
-            if !wasOpen { transfer.fail(error) }
-            webSockets.remove(self)
-            if !wasOpen { loop.loads.end(on: loop.index) }
-            ending.settle(.success(()))
-        }
-    }
-
-    extension NetworkError {
-        /// The error of a connection that ended without a close frame.
-        static var webSocketLost: NetworkError {
-            NetworkError(.connectionLostAfterHead, reason: "the WebSocket's connection ended without a close frame")
         }
     }
 #endif

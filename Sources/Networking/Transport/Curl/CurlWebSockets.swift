@@ -23,7 +23,6 @@
         @exclusivity(unchecked) private var abandoned: [CurlHandle] = []
         @exclusivity(unchecked) private var nextCheck = UInt64.max
         @exclusivity(unchecked) private var spare: [UnsafeMutableRawBufferPointer] = []
-        @exclusivity(unchecked) private var isStopped = false
         @exclusivity(unchecked) private(set) var now: UInt64 = 0
 
         init(in surroundings: CurlHandle.Surroundings, _ pace: CurlPace) {
@@ -46,7 +45,7 @@
             switch order {
             case .start: start(webSocket)
             case .serve: webSocket.turn()
-            case .cancel(let error): webSocket.end(error)
+            case .cancel(let error): webSocket.cancel(error)
             }
         }
 
@@ -86,10 +85,14 @@
             if !busy.isEmpty {
                 let turns = busy
                 busy = []
-                for webSocket in turns { webSocket.turn() }
+                for webSocket in turns {
+                    webSocket.isBusy = false
+                    pace.begin(oneOf: turns.count)
+                    webSocket.turn()
+                }
             }
             if now >= nextCheck { checkTimes() }
-            if active.isEmpty, abandoned.isEmpty { multi = nil }
+            if active.isEmpty, abandoned.isEmpty { (multi, nextCheck) = (nil, .max) }
         }
 
         /// Takes the connections that are established.
@@ -104,7 +107,8 @@
                     continue
                 }
                 guard result == CCURLE_OK else {
-                    webSocket.end(handle.failure(result))
+                    let isTooLarge = handle.tunnel?.isTooLarge == true
+                    webSocket.end(isTooLarge ? CurlTunnel.tooLarge : handle.failure(result))
                     continue
                 }
                 webSocket.begin(on: clibcurl_easy_get_socket(easy))
@@ -134,7 +138,14 @@
         }
 
         /// Lets a WebSocket have a turn in the next iteration, after the others.
-        func continueLater(_ webSocket: CurlWebSocket) { busy.append(webSocket) }
+        func continueLater(_ webSocket: CurlWebSocket) {
+            guard !webSocket.isBusy else { return }
+            webSocket.isBusy = true
+            busy.append(webSocket)
+        }
+
+        /// Whether the time of the current turn is over, so that other exchanges have theirs.
+        var isTurnOver: Bool { pace.isOver }
 
         /// Records that a WebSocket has a connection.
         func open(_ webSocket: CurlWebSocket, on socket: Int32) { open[socket] = webSocket }
@@ -172,7 +183,6 @@
 
         /// Ends everything, because the loop ends.
         func stop() {
-            isStopped = true
             for webSocket in active {
                 webSocket.leave()
                 webSocket.end(NetworkError(.transportShutDown))

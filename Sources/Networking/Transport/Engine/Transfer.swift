@@ -79,17 +79,17 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         return received < length
     }
 
-    /// Receives a head. A head of status 1xx is ignored, because it precedes the final head. For a WebSocket, a head of
-    /// status 101 is the final one.
+    /// Receives a head. A head of status 1xx is ignored, because it precedes the final head.
     ///
-    /// - Parameter stop: A closure that asks the engine to end the exchange. It may be called on any thread.
+    /// - Parameters:
+    ///   - switchesProtocols: Whether the connection goes on with another protocol. The head of status 101 is then the
+    ///     final one.
+    ///   - stop: A closure that asks the engine to end the exchange. It may be called on any thread.
     func receiveHead(
-        _ head: ResponseHead, facts: @autoclosure () -> TransferFacts,
+        _ head: ResponseHead, switchesProtocols: Bool = false, facts: @autoclosure () -> TransferFacts,
         stop: @autoclosure () -> @Sendable () -> Void
     ) {
-        let isFinal =
-            !head.status.isInformational || head.status == .switchingProtocols && request.parts.webSocket != nil
-        guard isFinal, !isOver else { return }
+        guard !head.status.isInformational || switchesProtocols, !isOver else { return }
         self.head = head
         request.parts.transfer?.receive(head, to: request)
         if head.status.isSuccessful, let meter = request.progress, !head.headers.isDecoded { meter.noteEncoded(nil) }
@@ -111,7 +111,8 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     private func limitBody(of head: ResponseHead, in context: TransferContext, _ stop: @escaping @Sendable () -> Void) {
         let isFollowed = context.follows(head)
         limit = limit.map { min($0, isFollowed ? RejectedBody.redirectSize : RejectedBody.maximumSize) }
-        guard timer == nil, head.mayHaveBody(for: request.method), head.headers[.contentLength] != "0" else { return }
+        let isEmpty = head.headers[.contentLength] == "0" && !head.headers.hasTransferCoding
+        guard timer == nil, head.mayHaveBody(for: request.method), !isEmpty else { return }
         let total = isFollowed ? RejectedBody.redirectTotal : RejectedBody.total
         timer = .start(on: context.clock, total: total) { _ in stop() }
     }

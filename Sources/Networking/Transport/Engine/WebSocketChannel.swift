@@ -13,6 +13,9 @@ package protocol WebSocketChannel: AnyObject, Sendable {
 
     /// Sends a message, and waits until the system has taken all of it. Messages are sent in the order of the calls.
     /// If the wait is interrupted, a message of which nothing has been sent is not sent.
+    ///
+    /// - Throws: ``WebSocketOutbox/Refusal`` if nothing is sent because the connection has ended; ``NetworkError`` if the
+    ///   connection is lost meanwhile.
     func send(_ message: WebSocketMessage) async throws
 
     /// Sends a ping. Its pong counts as an arrival.
@@ -42,55 +45,12 @@ package protocol WebSocketChannel: AnyObject, Sendable {
 package struct WebSocketActivity: Equatable, Sendable {
     /// The number of times that bytes have arrived.
     package var arrivals = 0
+    /// The number of messages that have arrived.
+    package var messages = 0
     /// The number of times that the connection was not read, because messages waited for their reader.
     package var pauses = 0
     /// Whether the connection is not read now.
     package var isPaused = false { didSet { if isPaused, !oldValue { pauses += 1 } } }
 
     package init() {}
-}
-
-/// The order to open a WebSocket. A request with this part is a handshake: an engine that can open a WebSocket leaves
-/// the connection in the order. Other transports send it as an ordinary request, whose status is then not 101.
-package final class WebSocketOrder: HTTPRequest.Part {
-    /// The subprotocols that are offered, the preferred one first.
-    package let subprotocols: [String]
-    /// The most bytes of a message that arrives.
-    package let maximumMessageSize: Int
-    /// Whether compression is offered.
-    package let compresses: Bool
-    private let channel = Locked<(any WebSocketChannel)?>(nil)
-
-    package init(subprotocols: [String] = [], maximumMessageSize: Int = 16 << 20, compresses: Bool = true) {
-        self.subprotocols = subprotocols
-        self.maximumMessageSize = maximumMessageSize
-        self.compresses = compresses
-    }
-
-    package var outsideOrigin: WebSocketOrder? { self }
-    package var outsideCall: WebSocketOrder? { nil }
-    /// A connection is never shared, and its handshake never answered by the cache.
-    package var identity: [String] { ["WebSocket \(UInt(bitPattern: ObjectIdentifier(self).hashValue))"] }
-
-    /// Leaves an open connection in the order.
-    package func fulfil(with channel: any WebSocketChannel) {
-        let old = self.channel.withLock { old in
-            defer { old = channel }
-            return old
-        }
-        withExtendedLifetime(old) {}  // released outside the lock
-    }
-
-    /// Takes the open connection out of the order.
-    package func take() -> (any WebSocketChannel)? {
-        channel.withLock { channel in
-            defer { channel = nil }
-            return channel
-        }
-    }
-}
-
-extension HTTPRequest.Parts {
-    /// The order to open a WebSocket; nil for other requests.
-    package var webSocket: WebSocketOrder? { self[WebSocketOrder.self] }
 }

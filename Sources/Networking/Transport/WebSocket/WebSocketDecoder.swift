@@ -181,9 +181,10 @@ extension WebSocketDecoder {
     }
 
     private mutating func inflate(_ bytes: UnsafeRawBufferPointer) throws(WebSocketFault) {
-        guard let inflater, partial != nil else { return }
-        // In place, so that the bytes so far are not copied.
-        let result = inflater.inflate(bytes, into: &partial!.bytes, limit: limit)  // cannot fail: checked above
+        guard let inflater, var message = partial else { return }
+        partial = nil  // so that the bytes so far are not copied
+        let result = inflater.inflate(bytes, into: &message.bytes, limit: limit)
+        partial = message
         switch result {
         case .done: return
         case .tooLarge: throw tooLarge()
@@ -245,9 +246,9 @@ extension WebSocketClose {
         self.init(code, reason: reason)
     }
 
-    /// The payload of a close frame.
+    /// The payload of a close frame. It is empty if the code must not be sent.
     package var payload: Data {
-        guard code != .none else { return Data() }
+        guard code.mayBeSent else { return Data() }
         return Data([UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xFF)]) + Data(reason.utf8)
     }
 }

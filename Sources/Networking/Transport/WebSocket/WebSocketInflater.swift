@@ -17,6 +17,9 @@ package final class WebSocketInflater {
 
     /// Whether a message may refer to earlier messages.
     private let keepsContext: Bool
+    /// How many streams have ended within the current message: each end costs much more than its bytes.
+    private var ends = 0
+    private static let mostEnds = 64
     #if os(Linux)
         private var stream: OpaquePointer?
     #endif
@@ -51,7 +54,8 @@ package final class WebSocketInflater {
                     message.append(contentsOf: output[..<written])
                     input = UnsafeRawBufferPointer(rebasing: input[read...])
                     if result == CDECODING_END {
-                        guard cdecoding_continue(stream) else { return .broken }
+                        ends += 1
+                        guard ends <= WebSocketInflater.mostEnds, cdecoding_continue(stream) else { return .broken }
                         if input.isEmpty { return .done }
                     } else if input.isEmpty, written < output.count {
                         return .done
@@ -64,6 +68,7 @@ package final class WebSocketInflater {
 
         /// Records the end of a message.
         func endMessage() {
+            ends = 0
             if !keepsContext, let stream { _ = cdecoding_restart(stream) }
         }
     #else

@@ -11,6 +11,11 @@ package final class WebSocketOutbox: Sendable {
         package let isSent: Settlement<Void>
     }
 
+    /// The error of a message that was not added, because the connection has ended or is closing.
+    package struct Refusal: Error {
+        package init() {}
+    }
+
     private struct State: Sendable {
         /// The items in the order of the calls; nil at the positions of items that were withdrawn.
         var items: [Item?] = []
@@ -48,14 +53,14 @@ package final class WebSocketOutbox: Sendable {
     /// Adds a message.
     ///
     /// - Returns: Whether the writer must be woken.
-    /// - Throws: The error that ended the connection.
-    package func add(_ item: Item) throws -> Bool {
-        try state.withLock { state in
-            if let end = state.end { throw end }
-            if state.close != nil { throw NetworkError.webSocketIsClosing }
+    /// - Throws: ``Refusal`` if the connection has ended, or is closing.
+    package func add(_ item: Item) throws(Refusal) -> Bool {
+        let result: Result<Bool, Refusal> = state.withLock { state in
+            guard state.end == nil, state.close == nil else { return .failure(Refusal()) }
             defer { state.items.append(item) }
-            return state.isQuiet
+            return .success(state.isQuiet)
         }
+        return try result.get()
     }
 
     /// Removes a message that the writer has not taken.
@@ -65,7 +70,7 @@ package final class WebSocketOutbox: Sendable {
         }
     }
 
-    /// Asks for a ping. Several are one.
+    /// Asks for a ping. Several pings that wait are one.
     package func ping() {
         state.withLock { if $0.end == nil, $0.close == nil { $0.isPinging = true } }
     }

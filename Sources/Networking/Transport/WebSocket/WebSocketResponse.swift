@@ -28,6 +28,8 @@ struct WebSocketResponse {
     private var state = State.head
     /// The line that has begun.
     private var line: [UInt8] = []
+    /// The bytes of all lines after the head: of the sizes of chunks, and of trailers.
+    private var lineBytes = 0
     /// Whether any byte has arrived.
     private(set) var hasBegun = false
 
@@ -100,7 +102,8 @@ struct WebSocketResponse {
     private mutating func readLine(_ input: inout UnsafeRawBufferPointer) throws(NetworkError) -> [UInt8]? {
         let end = input.firstIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? input.count
         line += take(&input, upTo: end)
-        guard line.count <= headLimit else {
+        if state != .head { lineBytes += end }
+        guard line.count <= headLimit, lineBytes <= headLimit else {
             throw NetworkError(.responseTooLarge, reason: "the response head has more than \(headLimit) bytes")
         }
         guard line.last == UInt8(ascii: "\n") else { return nil }

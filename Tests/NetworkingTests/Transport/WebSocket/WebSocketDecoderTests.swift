@@ -33,7 +33,8 @@ struct WebSocketDecoderTests {
         ([0x91, 0x00], 1002, "reserved bits 2 and 3"), ([0x83, 0x00], 1002, "opcode"), ([0x8B, 0x00], 1002, "opcode"),
         ([0x81, 0x80], 1002, "must not mask"), ([0x09, 0x00], 1002, "fragmented"), ([0x89, 126], 1002, "125"),
         ([0x80, 0x00], 1002, "no message has begun"), ([0x01, 0x00, 0x01, 0x00], 1002, "inside of a message"),
-        ([0x82, 126, 0, 125], 1002, "shortest form"), ([0x82, 127, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], 1002, "shortest form"),
+        ([0x82, 126, 0, 125], 1002, "shortest form"),
+        ([0x82, 127, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], 1002, "shortest form"),
         ([0x82, 127, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], 1002, "shortest form"),
         ([0x82, 127, 0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], 1009, "1048576 bytes"),
         ([0x82, 127, 0, 0, 0, 0, 0, 0x10, 0, 1], 1009, "1048576 bytes"), ([0x81, 1, 0xFF], 1007, "not UTF-8"),
@@ -42,7 +43,8 @@ struct WebSocketDecoderTests {
         ([0x88, 2, 0x0B, 0xB7], 1002, "2999"), ([0x88, 3, 0x03, 0xE8, 0xFF], 1007, "not UTF-8"),
     ]
 
-    @Test("A frame that breaks a rule is a fault with its code, however its bytes arrive", arguments: faultCases.indices)
+    @Test(
+        "A frame that breaks a rule is a fault with its code, however its bytes arrive", arguments: faultCases.indices)
     func faults(index: Int) {
         let (bytes, code, text) = Self.faultCases[index]
         for piece in [1, 2, 3, Int.max] {

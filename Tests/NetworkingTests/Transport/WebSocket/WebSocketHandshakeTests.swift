@@ -144,7 +144,9 @@ struct WebSocketHandshakeTests {
         return (status, String(decoding: body, as: UTF8.self), isEnded, rest)
     }
 
-    @Test("A refusal's body ends as HTTP says, however its bytes arrive; what follows a 101 is left", arguments: [1, 3, 99])
+    @Test(
+        "A refusal's body ends as HTTP says, however its bytes arrive; what follows a 101 is left",
+        arguments: [1, 3, 99])
     func refusals(piece: Int) throws {
         let head = "HTTP/1.1 403 No\r\nX: y\r\n"
         #expect(try read(head + "Content-Length: 3\r\n\r\nabcdef", piece: piece).body == "abc")

@@ -1,0 +1,151 @@
+/// The task of a socket: it connects, says hello, waits for the end of the connection, and connects again.
+extension WebSocketCore {
+    /// How a connection ended.
+    private enum End {
+        case connection(Result<WebSocketClose, any Error>)
+        /// The session in which the socket was first used has ended.
+        case session
+        /// The hello failed.
+        case hello(any Error)
+        /// The socket has ended.
+        case socket
+    }
+
+    /// - Parameter session: The number of the session in which the socket was first used. A socket never goes on for
+    ///   another user.
+    func run(inSession session: Int?) async {
+        let presence = StreamPresence(in: client.calls) { [weak self] in self?.shutDown() }
+        let watch = watchSession(session)
+        defer { watch?.cancel() }
+        var machine = ReconnectionMachine(
+            .init(delay: reconnection.delay, maximumFailures: reconnection.maximumFailures), repeating: .always)
+        while publish(.connecting) {
+            var failure: (any Error)?
+            let outcome: ReconnectionMachine.Outcome
+            do {
+                let call = WebSocketCall(self, inSession: session)
+                presence.begin(call.scope)
+                let connection = try await call.connect()
+                let isFirst = !machine.hasConnected
+                machine.connect()
+                let opened = client.clock.now()
+                let end = await use(connection, isFirst: isFirst)
+                // A server that greets and closes at once is not asked again and again without growing waits.
+                if connection.channel.activity.messages > 0, client.clock.now() - opened >= reconnection.delay {
+                    _ = machine.step(after: .event, id: nil, retry: nil, spread: 0)
+                }
+                switch end {
+                case .socket: return
+                case .session: continue  // the next call fails as any call of a session that has ended
+                case .hello(let error): (outcome, failure) = result(of: error, mapped: error, isFirst: isFirst)
+                case .connection(.success(let close)): (outcome, failure) = result(of: close, connection)
+                case .connection(.failure(let error)):
+                    (outcome, failure) = result(of: error, mapped: connection.mapping(error), isFirst: false)
+                }
+            } catch let failed as RequestPipeline.Failure {
+                // The original error decides, because handlers may have replaced the error of the call.
+                let cause = failed.report.attempts.last?.error ?? failed.error
+                (outcome, failure) = (.failed(isRetryable: reconnection.isWorthwhile(after: cause)), failed.error)
+            } catch {
+                (outcome, failure) = (.failed(isRetryable: reconnection.isWorthwhile(after: error)), error)
+            }
+            note(failure)
+            let spread = client.configuration.random.fraction()
+            let step = machine.step(after: outcome, id: nil, retry: nil, spread: spread)
+            guard await goOn(step, failure, presence) else { return }
+        }
+    }
+
+    /// Says hello on a connection, lets the users have it, and waits for its end.
+    private func use(_ connection: WebSocketCall.Connection, isFirst: Bool) async -> End {
+        let channel = connection.channel
+        let pings = WebSocketPings(channel, options, client.clock)
+        defer {
+            pings?.cancel()
+            withdraw(channel)
+        }
+        if let hello {
+            guard greet(channel) else { return endEarly(channel) }
+            do {
+                try await hello(WebSocket.Connection(channel, response: connection.response, isFirst: isFirst))
+            } catch  where channel.outcome == nil {
+                channel.close(WebSocketClose(.goingAway))
+                return hasEnded ? endEarly(channel) : .hello(error)
+            } catch {}  // the connection has ended, and its end says more
+        }
+        guard offer(connection) else { return endEarly(channel) }
+        let isOver = Settlement<Void>()
+        channel.observeOutcome { isOver.settle(.success(())) }
+        guard await isWoken(isOver) else { return .socket }
+        return channel.outcome.map { .connection($0) } ?? endEarly(channel)
+    }
+
+    /// Closes a connection before the server does: the session, or the socket, has ended.
+    private func endEarly(_ channel: any WebSocketChannel) -> End {
+        guard isSessionOver else {
+            channel.close(WebSocketClose(.goingAway))
+            return .socket
+        }
+        channel.close(WebSocketClose(.normal))
+        return .session
+    }
+
+    /// Waits for a settlement, which the end of the session settles, too.
+    ///
+    /// - Returns: False if the socket has ended.
+    private func isWoken(_ settlement: Settlement<Void>) async -> Bool {
+        guard beginWait(settlement) else { return true }
+        defer { endWait() }
+        do { try await settlement.value() } catch { return false }
+        return true
+    }
+
+    /// Returns what follows from an error of a connection.
+    private func result(
+        of error: any Error, mapped: any Error, isFirst: Bool
+    ) -> (ReconnectionMachine.Outcome, (any Error)?) {
+        let isRetryable = !isFirst && reconnection.maximumFailures > 0 && reconnection.isWorthwhile(after: error)
+        return (isRetryable ? .ended : .failed(isRetryable: false), mapped)
+    }
+
+    /// Returns what follows from a close frame of the server.
+    private func result(
+        of close: WebSocketClose, _ connection: WebSocketCall.Connection
+    ) -> (ReconnectionMachine.Outcome, (any Error)?) {
+        note(close)
+        guard close.code != .normal else { return (.noContent, nil) }
+        let error = NetworkError(
+            .webSocketClosed, reason: "the server closed the WebSocket with code \(close)", underlying: close)
+        let isRetryable = reconnection.maximumFailures > 0 && !reconnection.endingCodes.contains(close.code)
+        return (isRetryable ? .ended : .failed(isRetryable: false), connection.mapping(error))
+    }
+
+    /// Follows a decision of the machine.
+    ///
+    /// - Returns: Whether the socket connects again.
+    private func goOn(
+        _ step: ReconnectionMachine.Step, _ failure: (any Error)?, _ presence: StreamPresence
+    ) async -> Bool {
+        switch step {
+        case .deliver: break
+        case .end: finish(.success(()))
+        case .fail: finish(.failure(failure ?? NetworkError(.unknown)))  // a failed outcome always has an error
+        case .reconnect(let delay):
+            guard publish(.waiting(delay)) else { return false }
+            let wake = Settlement<Void>()
+            guard beginWait(wake) else { return true }
+            defer { endWait() }
+            let token = reconnection.reachability?.statuses.observe(on: nil) { status in
+                if status.isReachable { wake.settle(.success(())) }
+            }
+            defer { token?.cancel() }
+            do {
+                try await client.wait(for: delay, before: endpoint, with: settings, as: presence, wokenBy: wake)
+                return true
+            } catch {
+                finish(.failure(error))
+            }
+        }
+        return false
+    }
+}

@@ -1,0 +1,103 @@
+#if os(Linux)
+    import CLibcurl
+
+    /// The end.
+    extension CurlWebSocket {
+        /// The time in which the peer must answer a close frame.
+        static let closingTime: UInt64 = 5_000_000_000
+        /// The time in which the peer closes a connection after both close frames (RFC 6455 section 7.1.1).
+        static let lingeringTime: UInt64 = 1_000_000_000
+
+        /// The close frame of the peer has arrived. It is answered, unless this side closed first.
+        func noteClose(_ close: WebSocketClose) {
+            isClosedByPeer = true
+            inbox.finish(.success(writer.closed ?? close))
+            writer.finish(NetworkError(.webSocketClosed, underlying: close))
+            writer.close(close.code == .none ? WebSocketClose(.none) : WebSocketClose(close.code))
+            setDue(webSockets.now.adding(CurlWebSocket.lingeringTime))
+        }
+
+        /// Ends because the time of the phase is over.
+        func endLate() {
+            if isConnecting { return end(NetworkError(.connectTimedOut)) }
+            if case .handshake = phase { return end(NetworkError(.idleTimedOut)) }
+            // The peer did not answer, or has not closed the connection in time.
+            end(closingError)
+        }
+
+        /// The connection has ended.
+        func lose(_ code: Int32) {
+            switch phase {
+            case .handshake where response.hasBegun:
+                if let error = response.errorAtClosure() { return end(error) }
+                guard code == CCURLE_OK else { return end(NetworkError(.truncatedBody)) }
+                finishRefusal()
+            case .handshake:
+                let code = code == CCURLE_OK ? Int32(CCURLE_GOT_NOTHING) : code
+                end(handle?.failure(code) ?? NetworkError(.connectionLostBeforeHead))
+            default:
+                end(isClosedByPeer || writer.closed != nil ? closingError : NetworkError.webSocketLost)
+            }
+        }
+
+        /// A connection whose sending fails may still have a response, or a close frame, to read.
+        func loseSending(_ code: Int32) {
+            isBlocked = false
+            if let chunk {
+                for isSent in chunk.finished { isSent.settle(.failure(NetworkError.webSocketLost)) }
+                giveBack(chunk)
+            }
+            chunk = nil
+            isSendingOver = true
+            writer.finish(NetworkError.webSocketLost)
+            webSockets.continueLater(self)  // reading ends with the messages, or the response, that have arrived
+        }
+
+        /// What those get who still want to send when the connection is closed.
+        private var closingError: NetworkError { fault ?? .webSocketIsClosing }
+
+        /// Begins to close the connection with code 1001, in place of what waits to be sent.
+        func leave() {
+            guard isOpen else { return }
+            writer.finish(NetworkError(.transportShutDown))
+            inbox.finish(.failure(NetworkError(.transportShutDown)))
+            writer.close(WebSocketClose(.goingAway))
+            turn()
+        }
+
+        /// Ends the WebSocket, because its caller no longer waits. The connection may have been left in the order, which
+        /// nobody takes it from then.
+        func cancel(_ error: NetworkError) {
+            end(error)
+            withExtendedLifetime(order.take()) {}
+        }
+
+        /// Ends the WebSocket.
+        ///
+        /// - Parameter error: The error for those who wait, unless they have got another end.
+        func end(_ error: NetworkError) {
+            guard !isEnded else { return }
+            let wasOpen = isOpen
+            phase = .ended
+            due = .max
+            if let chunk {
+                for isSent in chunk.finished { isSent.settle(.failure(error)) }
+                giveBack(chunk)
+            }
+            chunk = nil
+            writer.finish(error)
+            inbox.finish(writer.closed.map { fault == nil ? .success($0) : .failure(error) } ?? .failure(error))
+            if !wasOpen { transfer.fail(error) }
+            webSockets.remove(self)
+            if !wasOpen { loop.loads.end(on: loop.index) }
+            ending.settle(.success(()))
+        }
+    }
+
+    extension NetworkError {
+        /// The error of a connection that ended without a close frame.
+        static var webSocketLost: NetworkError {
+            NetworkError(.connectionLostAfterHead, reason: "the WebSocket's connection ended without a close frame")
+        }
+    }
+#endif

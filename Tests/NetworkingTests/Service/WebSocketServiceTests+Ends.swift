@@ -1,0 +1,114 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+
+/// Silent servers, log-out and refused tokens.
+extension WebSocketServiceTests {
+    @Test("A silent server is found by a ping; one that answers, or sends anything, is not")
+    func pings() async throws {
+        stub.on(
+            .get, "/v1/chat",
+            .webSocket { socket in
+                _ = try await socket.receive()
+                socket.answersPings = false
+                socket.send("stopped")
+                while try await socket.receive() != nil {}
+            })
+        let socket = service().webSocket(
+            .get("chat"),
+            .init {
+                $0.pingInterval = .seconds(10)
+                $0.pingTimeout = .seconds(4)
+            }, reconnecting: .never)
+        try await socket.connect()
+        var waits: [Duration] = []
+        for _ in 0..<4 { waits.append(await clock.advanceToNextSleeper()) }
+        await clock.waitForSleepers()
+        try await socket.send("stop")
+        var reader = socket.makeAsyncIterator()
+        #expect(try await reader.next() == .text("stopped"))
+        for _ in 0..<3 { waits.append(await clock.advanceToNextSleeper()) }
+        #expect(waits == [10, 4, 10, 4, 10, 10, 4].map { .seconds($0) })
+        let error = await #expect(throws: GeneralRequestError.self) { try await reader.next() }
+        #expect(error?.cause?.kind == .idleTimedOut)
+    }
+
+    @Test("While messages wait for their reader, silence is not the server's fault")
+    func pausedReader() async throws {
+        let isSent = Settlement<Void>()
+        stub.on(
+            .get, "/v1/chat",
+            .webSocket { socket in
+                socket.answersPings = false
+                socket.send(.binary(Data(count: 300_000)))
+                isSent.settle(.success(()))
+                while try await socket.receive() != nil {}
+            })
+        let socket = service().webSocket(.get("chat"), .init { $0.pingInterval = .seconds(10) }, reconnecting: .never)
+        try await socket.connect()
+        try await isSent.value()
+        for _ in 0..<20 { #expect(await clock.advanceToNextSleeper() == .seconds(10)) }
+        await clock.waitForSleepers()
+        #expect(socket.state == .open)
+        var reader = socket.makeAsyncIterator()
+        #expect(try await reader.next() == .binary(Data(count: 300_000)))
+        var waits: [Duration] = []
+        for _ in 0..<3 { waits.append(await clock.advanceToNextSleeper()) }
+        #expect(waits == [10, 10, 20].map { .seconds($0) })
+        await #expect(throws: GeneralRequestError.self) { try await reader.next() }
+    }
+
+    @Test("Log-out ends a socket that says hello, and one that waits to connect again")
+    func logOut() async throws {
+        let isGreeted = Settlement<Void>()
+        stub.on(
+            .get, "/v1/chat",
+            .webSocket { socket in
+                isGreeted.settle(.success(()))
+                while try await socket.receive() != nil {}
+            })
+        stub.on(.get, "/v1/lost", .webSocket { $0.drop() })
+        let session = AccessTokenSupervisor(token: AccessToken("alice"), clock: clock.networkClock) { _ in
+            AccessToken("none")
+        }
+        let service = service(session)
+        let greeting = service.webSocket(.get("chat").authorized()) { connection in
+            _ = try await connection.receive()
+        }
+        let waiting = service.webSocket(.get("lost").authorized(), .init { $0.pingInterval = nil })
+        let readings = [messages(of: greeting), messages(of: waiting)]
+        try await isGreeted.value()
+        while waiting.state != .waiting(.seconds(3)) { await Task.yield() }
+        session.accessToken = AccessToken("bob")
+        for reading in readings {
+            let error = await #expect(throws: GeneralRequestError.self) { try await reading.value }
+            #expect(error?.code == .noAuth)
+        }
+        #expect(stub.requests.allSatisfy { $0.headers[.authorization] == "Bearer alice" })
+    }
+
+    @Test("Ten sockets and three calls with a refused token refresh it once")
+    func refresh() async throws {
+        let refresher = StubRefresher()
+        stub.on(.get, "/v1/chat") { request in
+            request.headers[.authorization] == "Bearer fresh-1"
+                ? .webSocket { socket in while try await socket.receive() != nil {} } : .status(.unauthorized)
+        }
+        stub.on(.get, "/v1/item") { request in
+            .status(request.headers[.authorization] == "Bearer fresh-1" ? .ok : .unauthorized)
+        }
+        let session = AccessTokenSupervisor(
+            token: AccessToken("old"), clock: clock.networkClock, refresh: refresher.refresh)
+        let service = service(session)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<10 {
+                group.addTask { try await service.webSocket(.get("chat").authorized()).connect() }
+            }
+            for _ in 0..<3 { group.addTask { try await service.request(.get("item").authorized()) } }
+            try await group.waitForAll()
+        }
+        #expect(refresher.count == 1)
+    }
+}
