@@ -24,8 +24,8 @@ enum SHA1Digest {
                 switch index {
                 case ..<20: (b & c | ~b & d, 0x5A82_7999)
                 case ..<40: (b ^ c ^ d, 0x6ED9_EBA1)
-                case ..<60: (b & c | b & d | c & d, 0x8F1B_BCDC)
-                default: (b ^ c ^ d, 0xCA62_C1D6)
+                case ..<60: (b & c | b & d | c & d, UInt32(0x8F1B_BCDC))
+                default: (b ^ c ^ d, UInt32(0xCA62_C1D6))
                 }
             let next = rotate(a, by: 5) &+ mixed &+ e &+ constant &+ word
             (a, b, c, d, e) = (next, a, rotate(b, by: 30), c, d)
