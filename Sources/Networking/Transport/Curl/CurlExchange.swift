@@ -6,9 +6,7 @@
     /// Exclusivity is not checked at run time, because only one thread uses the variables, and accesses do not overlap.
     /// All methods except ``cancel()``, ``askToResume(_:)`` and ``init(_:delivering:configuration:loop:owner:)`` run on
     /// the loop's thread.
-    final class CurlExchange: @unchecked Sendable {  // because only the loop's thread uses its variables
-        let request: HTTPRequest
-        let transfer: Transfer
+    final class CurlExchange: CurlSending, @unchecked Sendable {  // because only the loop's thread uses its variables
         /// The handle of the attempt in progress; nil before and after the attempt.
         @exclusivity(unchecked) var handle: CurlHandle?
         /// The error that the engine itself has detected; nil if it has detected none. The exchange ends with this
@@ -39,12 +37,11 @@
             _ request: HTTPRequest, delivering delivery: BodyDelivery, configuration: CurlTransport.Configuration,
             loop: CurlLoop, owner: any AnyObject & Sendable
         ) throws {
-            self.request = request
             self.loop = loop
             self.owner = owner
             // The reader of the response's body does not retain the exchange.
             var reader: Weak<CurlExchange>?
-            transfer = Transfer(request, delivering: delivery) {
+            let transfer = Transfer(request, delivering: delivery) {
                 let me = Weak<CurlExchange>()
                 reader = me
                 return BytePipe(
@@ -54,12 +51,13 @@
             body = OutgoingBody(of: request)
             response = CurlResponse(to: transfer, configuration, loop.pace)
             activity = CurlActivity(request.timeouts)
+            super.init(request, transfer)
             reader?.object = self
             try openBody()
         }
 
         /// Asks the loop to end the exchange, because its caller no longer waits. May be called from any thread.
-        func cancel() {
+        override func cancel() {
             loop.post(.cancel(self))
         }
 

@@ -136,17 +136,17 @@
         ///
         /// - Throws: ``NetworkError``. The kind ``NetworkError/Kind/invalidRequest`` means that nothing was sent.
         public func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
-            if let order = request.parts.webSocket { return try await open(request, order, delivery) }
-            let exchange = try start(request, delivery)
-            do { return try await exchange.transfer.response() } catch { throw end(exchange, error) }
+            let sending = try start(request, delivery)
+            do { return try await sending.transfer.response() } catch { throw end(sending, error) }
         }
 
         // Not inlined, so that its variables do not become part of the frame of `send`, which exists as long as the
         // call waits.
         @inline(never)
-        private func start(_ request: HTTPRequest, _ delivery: BodyDelivery) throws -> CurlExchange {
+        private func start(_ request: HTTPRequest, _ delivery: BodyDelivery) throws -> CurlSending {
             do {
                 try request.validate()
+                if let order = request.parts.webSocket { return try open(request, order, delivery) }
                 guard let index = loads.begin(on: requiredLoop(for: request, delivery)) else {
                     throw NetworkError(.transportShutDown)
                 }
@@ -168,26 +168,17 @@
             }
         }
 
-        /// Opens a WebSocket, and returns the response to its handshake.
         @inline(never)
-        private func open(
-            _ request: HTTPRequest, _ order: WebSocketOrder, _ delivery: BodyDelivery
-        ) async throws -> HTTPResponse {
-            do {
-                let webSocket = try start(request, order, delivery)
-                do { return try await webSocket.transfer.response() } catch {
-                    if error is Interruption { webSocket.ask(.cancel(NetworkError(.cancelled))) }
-                    throw error
-                }
-            } catch {
-                throw NetworkError.wrapping(error).completed(request: request, response: nil)
-            }
+        private func end(_ sending: CurlSending, _ error: any Error) -> any Error {
+            if error is Interruption { sending.cancel() }
+            return NetworkError.wrapping(error).completed(request: sending.request, response: nil)
         }
 
-        private func start(
+        /// Starts a WebSocket.
+        @inline(never)  // as `start`
+        private func open(
             _ request: HTTPRequest, _ order: WebSocketOrder, _ delivery: BodyDelivery
         ) throws -> CurlWebSocket {
-            try request.validate()
             try request.validateHandshake()
             guard let index = loads.begin(on: nil) else { throw NetworkError(.transportShutDown) }
             do {
@@ -203,12 +194,6 @@
             }
         }
 
-        @inline(never)
-        private func end(_ exchange: CurlExchange, _ error: any Error) -> any Error {
-            if error is Interruption { exchange.cancel() }
-            return NetworkError.wrapping(error).completed(request: exchange.request, response: nil)
-        }
-
         /// The index of the only loop that may run a request; nil if any loop may run it.
         private func requiredLoop(for request: HTTPRequest, _ delivery: BodyDelivery) -> Int? {
             guard let http1Loop, request.url.scheme?.lowercased() == "https",
@@ -216,6 +201,22 @@
             else { return nil }
             return http1Loop
         }
+    }
+
+    /// A request that a loop sends: an exchange, or the handshake of a WebSocket. A class, whose reference needs less of
+    /// the frame of each waiting call than a protocol's value.
+    class CurlSending: @unchecked Sendable {  // because only the loop's thread uses the variables of the subclasses
+        let request: HTTPRequest
+        let transfer: Transfer
+
+        init(_ request: HTTPRequest, _ transfer: Transfer) {
+            self.request = request
+            self.transfer = transfer
+        }
+
+        /// Asks the loop to end it, because its caller no longer waits. May be called from any thread. Each subclass
+        /// overrides this method.
+        func cancel() {}
     }
 
     extension CurlTransport: RedactedReflectable {

@@ -5,7 +5,7 @@
     /// A WebSocket on a loop: its handshake, and its connection from then on.
     ///
     /// Exclusivity is not checked at run time, because only one thread uses the variables, and accesses do not overlap.
-    final class CurlWebSocket: @unchecked Sendable {  // because only the loop's thread uses its variables
+    final class CurlWebSocket: CurlSending, @unchecked Sendable {  // because only the loop's thread uses its variables
         /// What other threads ask for.
         enum Order {
             /// Connect.
@@ -35,8 +35,6 @@
             var finished: [Settlement<Void>] = []
         }
 
-        let request: HTTPRequest
-        let transfer: Transfer
         let order: WebSocketOrder
         let handshake: WebSocketHandshake
         let webSockets: CurlWebSockets
@@ -78,24 +76,22 @@
             headLimit: Int, loop: CurlLoop, owner: any AnyObject & Sendable
         ) throws {
             let handshake = WebSocketHandshake(for: order)
-            self.request = request
             self.order = order
             self.handshake = handshake
             self.loop = loop
             self.owner = owner
             webSockets = loop.webSockets
-            transfer = Transfer(request, delivering: delivery) { BytePipe(capacity: RejectedBody.maximumSize) }
             writer = WebSocketWriter(outbox, masks: true)
             response = WebSocketResponse(to: request.method, headLimit: headLimit)
+            super.init(
+                request,
+                Transfer(request, delivering: delivery) { BytePipe(capacity: RejectedBody.maximumSize) })
         }
 
         /// Asks the loop for something. May be called from any thread.
         func ask(_ order: Order) { loop.post(.webSocket(self, order)) }
 
-        /// Starts on the loop.
-        func start() throws {
-            try loop.start(self)
-        }
+        override func cancel() { ask(.cancel(NetworkError(.cancelled))) }
 
         /// Sets the time limit of the connection, in case libcurl does not notice that it has passed.
         func beginConnecting() {
