@@ -15,6 +15,8 @@
             var isOurs = false
             /// Whether the socket belongs to a WebSocket, which may still be connecting.
             var isOfWebSocket = false
+            /// Whether a WebSocket waits for the socket itself, so that libcurl's wishes no longer count.
+            var isTaken = false
             /// The number of the connection, which no other connection of the loop has.
             var number = 0
             /// The origin of the connection's requests.
@@ -150,9 +152,21 @@
             return close(socket)
         }
 
-        /// Sets the events that libcurl, or a WebSocket, waits for on a socket.
+        /// Sets the events that libcurl waits for on a socket.
         func want(_ what: Int32, on socket: Int32, forWebSocket isOfWebSocket: Bool = false) {
             let wanted = what & Int32(CCURL_POLL_INOUT)
+            guard Int(socket) >= entries.count || !entries[Int(socket)].isTaken else { return }
+            set(wanted, on: socket, forWebSocket: isOfWebSocket)
+        }
+
+        /// Sets the events that a WebSocket waits for on the socket that libcurl has connected. libcurl may still say
+        /// that it no longer waits for this socket.
+        func take(_ wanted: Int32, on socket: Int32) {
+            update(socket) { $0.isTaken = true }
+            set(wanted, on: socket, forWebSocket: true)
+        }
+
+        private func set(_ wanted: Int32, on socket: Int32, forWebSocket isOfWebSocket: Bool) {
             update(socket) { ($0.wanted, $0.isOfWebSocket) = (wanted, isOfWebSocket) }
             let entry = entries[Int(socket)]
             if wanted == 0 {

@@ -148,7 +148,7 @@
             // OpenSSL may have more, for which there is no event.
             if wasPaused, !isPaused { webSockets.continueLater(self) }
             let events = (isPaused ? 0 : CCURL_POLL_IN) | (isBlocked ? CCURL_POLL_OUT : 0)
-            webSockets.sockets.want(Int32(events), on: socket, forWebSocket: true)
+            webSockets.sockets.take(Int32(events), on: socket)
         }
 
         /// The most pieces that are read or written in one turn, so that other connections have theirs.

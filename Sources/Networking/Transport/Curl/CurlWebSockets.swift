@@ -159,8 +159,9 @@
             busy.removeAll { $0 === webSocket }
             if webSocket.socket >= 0 {
                 open[webSocket.socket] = nil
-                sockets.want(0, on: webSocket.socket)
+                sockets.take(0, on: webSocket.socket)
                 sockets.forget(webSocket.socket)
+                sockets.update(webSocket.socket) { $0.isTaken = false }
                 clibcurl_socket_shutdown(webSocket.socket)  // before 7.85, libcurl closes it later
             }
             guard let handle = webSocket.handle else { return }
