@@ -31,8 +31,8 @@ struct cdecoding *cdecoding_create(enum cdecoding_coding coding);
 enum cdecoding_result cdecoding_run(
     struct cdecoding *decoding, const void *input, size_t *input_count, void *output, size_t *output_count);
 void cdecoding_free(struct cdecoding *decoding);
-/// Goes on after the end of a deflate stream: the next stream may refer to the last 32 KiB. Returns false if there is no
-/// memory.
+/// Goes on after the end of a deflate stream: the next stream may refer to the last 32 KiB. Returns false if there is
+/// no memory.
 bool cdecoding_continue(struct cdecoding *decoding);
 /// Begins a deflate stream that refers to nothing before it.
 bool cdecoding_restart(struct cdecoding *decoding);

@@ -52,8 +52,8 @@ void *clibcurl_easy_init(void);
 void clibcurl_easy_cleanup(void *easy);
 int clibcurl_easy_pause(void *easy, int directions);
 const char *clibcurl_easy_strerror(int code);
-/// Sends bytes on the connection of a handle with `CURLOPT_CONNECT_ONLY`. After `CURLE_AGAIN`, the same bytes at the same
-/// address must be sent next.
+/// Sends bytes on the connection of a handle with `CURLOPT_CONNECT_ONLY`. After `CURLE_AGAIN`, the same bytes at the
+/// same address must be sent next.
 int clibcurl_easy_send(void *easy, const void *bytes, size_t count, size_t *sent);
 /// Receives bytes on the connection of a handle with `CURLOPT_CONNECT_ONLY`. No bytes without an error are the end of
 /// the connection.

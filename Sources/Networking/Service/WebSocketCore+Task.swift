@@ -36,7 +36,12 @@ extension WebSocketCore {
                 }
                 switch end {
                 case .socket: return
-                case .session: continue  // the next call fails as any call of a session that has ended
+                case .session:
+                    // The next call fails as any call of a session that has ended, or is sent without a token if its
+                    // token is optional. The socket then belongs to no session.
+                    watch?.cancel()
+                    leaveSession()
+                    continue
                 case .hello(let error): (outcome, failure) = result(of: error, mapped: error, isFirst: isFirst)
                 case .connection(.success(let close)): (outcome, failure) = result(of: close, connection)
                 case .connection(.failure(let error)):

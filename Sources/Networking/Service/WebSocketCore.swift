@@ -196,8 +196,7 @@ extension WebSocketCore {
             return nil
         }
         let client = client
-        return client.configuration.session?.tokens.observe(replayingCurrent: true, on: nil) { [weak self] token in
-            // A session that is over has no token; neither has one that was not read, or has not logged in.
+        return client.configuration.session?.tokens.observe(replayingCurrent: true, on: nil) { [weak self] _ in
             guard client.sessionNumber != number else { return }
             self?.endSession()
         }
@@ -211,6 +210,9 @@ extension WebSocketCore {
         wake?.settle(.success(()))
         greeted?.close(WebSocketClose(.normal))
     }
+
+    /// From now on, no session ends the socket.
+    func leaveSession() { state.withLock { $0.isSessionOver = false } }
 
     /// Begins a wait that the end of the session ends.
     ///

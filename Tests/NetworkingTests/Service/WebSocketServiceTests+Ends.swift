@@ -89,6 +89,23 @@ extension WebSocketServiceTests {
         #expect(stub.requests.allSatisfy { $0.headers[.authorization] == "Bearer alice" })
     }
 
+    @Test("After a log-out, a socket with an optional token connects once more, without a token")
+    func optionalToken() async throws {
+        stub.on(.get, "/v1/chat", .webSocket { socket in while try await socket.receive() != nil {} })
+        let session = AccessTokenSupervisor(token: AccessToken("alice"), clock: clock.networkClock) { _ in
+            AccessToken("none")
+        }
+        let endpoint = AdHocEndpoint.get("chat").authorized(.optional(.bearer))
+        let socket = service(session).webSocket(endpoint, .init { $0.pingInterval = nil })
+        try await socket.connect()
+        session.accessToken = AccessToken("bob")
+        while stub.requests.count < 2 || socket.state != .open { await Task.yield() }
+        session.replace(AccessToken("bob again"))
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer alice", nil])
+        #expect(socket.state == .open)
+    }
+
     @Test("Ten sockets and three calls with a refused token refresh it once")
     func refresh() async throws {
         let refresher = StubRefresher()
