@@ -90,55 +90,6 @@
                 #expect(path.tunnel.acceptedConnections == 6)
             }
 
-            @Test("An idle connection that becomes writable is kept, one on which bytes arrive is ended")
-            func writable() async throws {
-                let server = try RawServer { connection in
-                    _ = connection.read(1)
-                    connection.write("x")
-                    _ = connection.read(1)
-                }
-                let sockets = try CurlSockets(CurlTransport.Configuration())
-                let socket = sockets.openSocket(family: AF_INET, type: Int32(SOCK_STREAM.rawValue), protocol: 0)
-                defer { _ = sockets.closeSocket(socket) }
-                var address = sockaddr_in()
-                address.sin_family = sa_family_t(AF_INET)
-                address.sin_port = in_port_t(try #require(server.url.port)).bigEndian
-                address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
-                let isConnected = withUnsafePointer(to: &address) {
-                    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                        connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
-                    }
-                }
-                try #require(isConnected)
-                let (readAndWrite, nothing) = (Int32(3), Int32(4))  // libcurl's values
-                let use = try #require(sockets.join(socket, for: nil, instead: CurlSockets.Use()))
-                sockets.noteExclusive(use, keptFor: nil)
-                for events in [readAndWrite, nothing] { sockets.want(events, on: socket) }
-                sockets.leave(use)
-                sockets.wait(milliseconds: 1_000)
-                sockets.handleReady { _, _, _ in Issue.record("libcurl waits for nothing") }
-                #expect(sockets.isIdle(socket) && !sockets.entries[Int(socket)].isRetired)
-                _ = send(socket, "a", 1, Int32(MSG_NOSIGNAL))
-                sockets.wait(milliseconds: 2_000)
-                sockets.handleReady { _, _, _ in Issue.record("libcurl waits for nothing") }
-                #expect(sockets.entries[Int(socket)].isRetired)
-            }
-
-            @Test("A connection without an event of arrival has been silent since it was opened, not for ever")
-            func unseenArrival() throws {
-                let sockets = try CurlSockets(CurlTransport.Configuration())
-                sockets.now = CurlLoop.time()
-                let socket = sockets.openSocket(family: AF_INET, type: Int32(SOCK_STREAM.rawValue), protocol: 0)
-                defer { _ = sockets.closeSocket(socket) }
-                let use = try #require(sockets.join(socket, for: nil, instead: CurlSockets.Use()))
-                try #require(sockets.find(.init(localPort: 1, remotePort: 2, remoteAddress: ""), opened: use) == socket)
-                for isRetired in [false, true] {
-                    sockets.now += 20_000_000_000
-                    sockets.retireSilent(to: nil)
-                    #expect(sockets.entries[Int(socket)].isRetired == isRetired)
-                }
-            }
-
             @Test("A call that is cancelled while its connection is silent gives the connection up")
             func cancelled() async throws {
                 guard Tool.nginx.isExpected else { return }

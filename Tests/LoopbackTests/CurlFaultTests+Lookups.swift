@@ -40,5 +40,14 @@
             #expect(error(EMFILE).kind == .unknown && error(EMFILE).reason?.contains("no file descriptor") == true)
             #expect(error(ECONNREFUSED).kind == .cannotConnect && error(ENETUNREACH).kind == .notConnected)
         }
+
+        func unreportedClosure() async throws {
+            let silent = try SilentAddress(port: 0)
+            let transport = try CurlTransport(CurlTransport.Configuration(threads: 1))
+            let url = try #require(URL(string: "http://\(silent.address):\(silent.port)/"))
+            let request = HTTPRequest(.get, url, timeouts: .init(idle: .seconds(9), connect: .milliseconds(200)))
+            for _ in 0..<3 { #expect(await kind(request, transport) == .connectTimedOut) }
+            #expect(await transport.connections() == .init())
+        }
     }
 #endif

@@ -89,6 +89,13 @@
         /// all exchanges, a second call remembers what the first one may have forgotten.
         case forgottenWaits
 
+        /// libcurl closes a socket that it gives up while it connects without a call of the app's function for closing
+        /// sockets (seen in 7.88). The number of the socket may then belong to another file of the process.
+        ///
+        /// Avoidance: before the engine ends an idle connection, it compares the file of the descriptor with the one
+        /// it opened (``CurlSockets/isOpen(_:)``).
+        case unreportedClosures
+
         // MARK: Avoided on the affected versions
 
         /// libcurl repeats any request, even a POST, whose reused connection is lost before the first byte of a

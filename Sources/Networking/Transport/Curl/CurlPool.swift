@@ -105,7 +105,7 @@
 
         /// The numbers of connections, including those that are being opened.
         var connections: CurlTransport.Connections {
-            let open = entries.indices.filter { entries[$0].isOurs && (!entries[$0].isRetired || !isIdle(Int32($0))) }
+            let open = entries.indices.filter { isOpen(Int32($0)) && (!entries[$0].isRetired || !isIdle(Int32($0))) }
             return CurlTransport.Connections(open: open.count, idle: open.filter { isIdle(Int32($0)) }.count)
         }
 

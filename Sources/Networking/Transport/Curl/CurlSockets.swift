@@ -17,6 +17,8 @@
             var isOfWebSocket = false
             /// Whether a WebSocket waits for the socket itself, so that libcurl's wishes no longer count.
             var isTaken = false
+            /// What the socket's descriptor refers to.
+            var file: OpenFile?
             /// The number of the connection, which no other connection of the loop has.
             var number = 0
             /// The origin of the connection's requests.
@@ -43,6 +45,18 @@
             var wanted: Int32 = 0
             /// The events that are registered with the kernel.
             var registered: Int32 = 0
+        }
+
+        /// What a descriptor refers to, because another file may get the same descriptor later.
+        struct OpenFile: Equatable {
+            private let device, number: UInt64
+
+            /// - Returns: Nil if the descriptor refers to nothing.
+            init?(_ descriptor: Int32) {
+                var status = stat()
+                guard fstat(descriptor, &status) == 0 else { return nil }
+                (device, number) = (UInt64(status.st_dev), UInt64(status.st_ino))
+            }
         }
 
         private let epoll: Int32
@@ -117,8 +131,10 @@
         /// belongs to no request. libcurl would take that response for the response to the next request. (On an idle
         /// HTTP/2 connection, frames may arrive; libcurl reads them with the next request.)
         func endIdle(_ socket: Int32) {
+            guard isOpen(socket) else { return }
             guard clibcurl_socket_end(socket) == 0 else { return forget(socket) }
             update(socket) {
+                $0.file = OpenFile(socket)
                 $0.registered = 0  // the old socket is closed, and so no longer registered
                 ($0.isRetired, $0.expiry) = (true, .max)  // libcurl closes it when it looks for a connection
             }
@@ -139,23 +155,43 @@
             let opened = socket(family, type | Int32(SOCK_CLOEXEC.rawValue), number)
             guard opened >= 0 else { return opened }
             self.opened += 1
-            update(opened) { $0 = Entry(isOurs: true, number: self.opened, opened: now) }
+            let file = OpenFile(opened)
+            update(opened) { $0 = Entry(isOurs: true, file: file, number: self.opened, opened: now) }
             return opened
+        }
+
+        /// Whether a socket that this class opened is still open. libcurl closes some sockets without
+        /// ``closeSocket(_:)`` (``CurlFault/unreportedClosures``). Their numbers may then belong to other files of the
+        /// process.
+        func isOpen(_ socket: Int32) -> Bool {
+            let entry = entries[Int(socket)]
+            guard entry.isOurs, OpenFile(socket) != entry.file else { return entry.isOurs }
+            clear(socket)
+            return false
         }
 
         /// Closes a socket that ``openSocket(family:type:protocol:)`` opened.
         func closeSocket(_ socket: Int32) -> Int32 {
+            clear(socket)
+            return close(socket)
+        }
+
+        private func clear(_ socket: Int32) {
             update(socket) {
                 if let path = $0.path { pool.forget(path, socket) }
                 $0 = Entry()
             }
-            return close(socket)
         }
 
         /// Sets the events that libcurl waits for on a socket.
         func want(_ what: Int32, on socket: Int32, forWebSocket isOfWebSocket: Bool = false) {
             let wanted = what & Int32(CCURL_POLL_INOUT)
-            guard Int(socket) >= entries.count || !entries[Int(socket)].isTaken else { return }
+            if Int(socket) < entries.count {
+                let entry = entries[Int(socket)]
+                if entry.isTaken { return }
+                // No bytes have arrived: it may be another socket with the same number.
+                if wanted != 0, entry.wanted == 0, entry.lastArrival == 0 { _ = isOpen(socket) }
+            }
             set(wanted, on: socket, forWebSocket: isOfWebSocket)
         }
 
