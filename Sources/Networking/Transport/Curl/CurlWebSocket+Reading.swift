@@ -43,7 +43,9 @@
                 inflater: compression.map { WebSocketInflater(keepsContext: $0.serverKeepsContext) })
             phase = .open
             due = .max
-            order.fulfil(with: CurlWebSocketChannel(self, agreement))
+            order.fulfil(
+                with: BufferedWebSocketChannel(
+                    self, subprotocol: agreement.subprotocol, compression: compression))
             transfer.finish(handle?.facts ?? .init())
             loop.loads.end(on: loop.index)  // it counts as a request until its response
         }

@@ -111,6 +111,12 @@
         }
     }
 
+    extension CurlWebSocket: WebSocketConnection {
+        func serve() { ask(.serve) }
+
+        func drop(_ error: NetworkError) { ask(.cancel(error)) }
+    }
+
     /// The turns of a connection.
     extension CurlWebSocket {
         /// The connection is established: sends the request.
