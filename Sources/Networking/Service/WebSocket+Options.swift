@@ -3,11 +3,11 @@ extension WebSocket {
     public struct Options: Hashable, Sendable {
         /// The subprotocols that are offered to the server, the preferred one first. Default: none.
         public var subprotocols: [String] = []
-        /// The most bytes of a message that arrives, after decompression. A larger one ends the connection with code 1009,
-        /// and the socket with ``NetworkError/Kind/responseTooLarge``. Default: 16 MiB.
+        /// The most bytes of a message that arrives, after decompression. A larger one ends the connection with code
+        /// 1009, and the socket with ``NetworkError/Kind/responseTooLarge``. Default: 16 MiB.
         public var maximumMessageSize = 16 << 20
-        /// Whether compression is offered (`permessage-deflate`, RFC 7692). If the server agrees, messages of 1 KiB or more
-        /// are sent compressed. Default: true. On Apple platforms, the system does not offer it.
+        /// Whether compression is offered (`permessage-deflate`, RFC 7692). If the server agrees, messages of 1 KiB or
+        /// more are sent compressed. Default: true. `URLSession` ignores this option: the system decides.
         public var compresses = true
         /// After how much silence a ping is sent; nil for no pings. Any byte that arrives ends a silence. Default: 30
         /// seconds.
@@ -36,8 +36,9 @@ extension WebSocket {
     /// of ``endingCodes``. After code 1000, the sequence ends without an error.
     public struct Reconnection: Sendable {
         /// The delay before a reconnection. It doubles with each consecutive handshake that failed, and each connection
-        /// that brought no message or was shorter than the delay, up to 16 times its value. The wait is random: between 75 and 125 % of the delay, and later between 50 and 120 %, so
-        /// that the clients of a server that restarts do not come back in one second.
+        /// that brought no message or was shorter than the delay, up to 16 times its value. The wait is random: between
+        /// 75 and 125 % of the delay, and later between 50 and 120 %, so that the clients of a server that restarts do
+        /// not come back in one second.
         public var delay: Duration
         /// The number of handshakes that may fail until a connection has brought a message. Default: no limit. With 0, the
         /// socket never connects again.

@@ -93,11 +93,4 @@
             ending.settle(.success(()))
         }
     }
-
-    extension NetworkError {
-        /// The error of a connection that ended without a close frame.
-        static var webSocketLost: NetworkError {
-            NetworkError(.connectionLostAfterHead, reason: "the WebSocket's connection ended without a close frame")
-        }
-    }
 #endif

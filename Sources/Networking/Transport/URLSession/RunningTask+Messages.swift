@@ -46,10 +46,11 @@ extension RunningTask {
 
 /// The response, which is handled on the queue.
 extension RunningTask {
-    func receiveHead(_ head: ResponseHead) {
+    func receiveHead(_ head: ResponseHead, switchesProtocols: Bool = false) {
         noteActivity()
         lock.withLock { firstByte = firstByte ?? start.duration(to: .now) }
-        transfer.receiveHead(head, facts: facts, stop: { [weak self] in self?.endRejectedBody() })
+        transfer.receiveHead(
+            head, switchesProtocols: switchesProtocols, facts: facts, stop: { [weak self] in self?.endRejectedBody() })
     }
 
     /// Ends the exchange, because a limit of a rejected body has passed. May be called on any thread.

@@ -8,8 +8,11 @@
 
     extension URLSession {
         /// Creates a task for a request.
-        func task(with message: URLRequest, for upload: SessionUpload) -> URLSessionTask {
-            switch upload {
+        func task(
+            with message: URLRequest, for upload: SessionUpload, opening order: WebSocketOrder?
+        ) -> URLSessionTask {
+            if let order { return webSocketTask(with: message, for: order) }
+            return switch upload {
             case .data: dataTask(with: message)
             case .file(let file): uploadTask(with: message, fromFile: file)
             case .stream: uploadTask(withStreamedRequest: message)

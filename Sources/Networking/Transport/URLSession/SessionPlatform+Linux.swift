@@ -9,7 +9,9 @@
     extension URLSession {
         /// Creates a task for a request. It is always a data task, because upload tasks are not reliable on Linux. On
         /// Linux, a ``SessionUpload`` always contains data.
-        func task(with message: URLRequest, for upload: SessionUpload) -> URLSessionTask {
+        func task(
+            with message: URLRequest, for upload: SessionUpload, opening order: WebSocketOrder?
+        ) -> URLSessionTask {
             dataTask(with: message)
         }
     }
@@ -22,6 +24,9 @@
     extension URLRequest {
         /// Does nothing: Foundation on Linux does not distinguish kinds of networks.
         mutating func restrict(to access: NetworkAccess) {}
+
+        /// Does nothing: see ``SessionPlatform/opensWebSockets``.
+        mutating func prepareHandshake(for order: WebSocketOrder) {}
     }
 
     extension URLSessionConfiguration {

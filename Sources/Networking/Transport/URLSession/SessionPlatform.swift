@@ -16,9 +16,13 @@ struct SessionPlatform: Sendable {
     /// Whether `URLSession` reports the server's certificate, so that connecting over TLS can be distinguished from
     /// waiting for a response.
     let reportsCertificates: Bool
+    /// Whether `URLSession` opens WebSockets. On Linux, that depends on how libcurl was built.
+    let opensWebSockets: Bool
 
-    static let apple = SessionPlatform(streamsUploads: true, holdsServersBack: true, reportsCertificates: true)
-    static let linux = SessionPlatform(streamsUploads: false, holdsServersBack: false, reportsCertificates: false)
+    static let apple = SessionPlatform(
+        streamsUploads: true, holdsServersBack: true, reportsCertificates: true, opensWebSockets: true)
+    static let linux = SessionPlatform(
+        streamsUploads: false, holdsServersBack: false, reportsCertificates: false, opensWebSockets: false)
 
     /// Returns the number of bytes that may wait for a slow reader before the server must stop sending, and the number
     /// of bytes that may still arrive after that.

@@ -18,6 +18,8 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
     private struct State: Sendable {
         /// The tasks in progress. The key is the task object, because task identifiers are unique in one session only.
         var entries: [ObjectIdentifier: Entry] = [:]
+        /// The tasks of open WebSockets.
+        var webSockets: [ObjectIdentifier: SessionWebSocket] = [:]
         var running = RunningCount()
     }
 
@@ -134,7 +136,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         let ended: (entry: Entry, whenNone: [@Sendable () -> Void])? = state.withLock { state in
             state.entries.removeValue(forKey: ObjectIdentifier(task)).map { ($0, state.running.end()) }
         }
-        guard let (entry, whenNone) = ended else { return }
+        guard let (entry, whenNone) = ended else { return finishWebSocket(task, error) }
         defer { for call in whenNone { call() } }
         let running = entry.running
         let transfer = running.transfer
@@ -168,14 +170,56 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
 
     /// Returns the error of the call.
     ///
-    /// - Returns: Nil if the response is complete, and only its challenge was cancelled.
+    /// - Returns: Nil if the response is complete as far as the session reports it.
     private func failure(_ error: any Error, of transfer: Transfer, wasChallenged: Bool) -> NetworkError? {
-        guard !wasChallenged || !transfer.hasHead else { return nil }
+        // Of a refused handshake, the session reports the head, and an error in place of the body.
+        let isRefusal = wasChallenged || transfer.request.parts.webSocket != nil
+        guard !isRefusal || !transfer.hasHead else { return nil }
         guard !isShutDown.withLock({ $0 }) else { return NetworkError(.transportShutDown) }
         return URLSessionFailure(
             error: error, isSecure: transfer.isSecure, hasHead: transfer.hasHead, isCutOff: transfer.isCutOff,
             isRedirect: transfer.isRedirect
         ).networkError
+    }
+}
+
+/// The open WebSockets.
+extension URLSessionTransferDelegate {
+    /// The handshake of a task has succeeded. From now on, the task belongs to a WebSocket.
+    func open(_ task: URLSessionTask, _ connection: some SessionWebSocketTask, subprotocol: String?) {
+        guard let running = running(task), !running.isOver, let order = running.transfer.request.parts.webSocket else {
+            return
+        }
+        let head = (task.response as? HTTPURLResponse)?.head
+        let webSocket = SessionWebSocket(
+            connection, messageLimit: order.maximumMessageSize, queue: running.queue, owner: running.end())
+        let whenNone = state.withLock { state in
+            state.entries[ObjectIdentifier(task)] = nil
+            state.webSockets[ObjectIdentifier(task)] = webSocket
+            return state.running.end()
+        }
+        running.receiveHead(head ?? ResponseHead(status: .switchingProtocols, headers: []), switchesProtocols: true)
+        order.fulfil(with: BufferedWebSocketChannel(webSocket, subprotocol: subprotocol))
+        running.transfer.finish(running.facts)
+        webSocket.serve()
+        for call in whenNone { call() }
+    }
+
+    func webSocket(_ task: URLSessionTask) -> SessionWebSocket? {
+        state.withLock { $0.webSockets[ObjectIdentifier(task)] }
+    }
+
+    /// Closes the open WebSockets.
+    ///
+    /// - Returns: Whether there are any.
+    func leaveWebSockets() -> Bool {
+        let webSockets = state.withLock { Array($0.webSockets.values) }
+        for webSocket in webSockets { webSocket.leave() }
+        return !webSockets.isEmpty
+    }
+
+    private func finishWebSocket(_ task: URLSessionTask, _ error: (any Error)?) {
+        state.withLock { $0.webSockets.removeValue(forKey: ObjectIdentifier(task)) }?.finish(error)
     }
 }
 

@@ -112,8 +112,9 @@ public final class URLSessionTransport: Transport {
         guard wasOpen else { return }
         // On the queue, no task is created meanwhile: a session that was invalidated must not create one.
         queue.async { [session, delegate] in
-            session.invalidateAndCancel()
             for running in delegate.runningTasks { running.cancelTask() }  // also tasks that have their own session
+            guard delegate.leaveWebSockets() else { return session.invalidateAndCancel() }
+            session.finishTasksAndInvalidate()  // the close frames are being sent
         }
     }
 
@@ -137,8 +138,12 @@ public final class URLSessionTransport: Transport {
     public func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         do {
             try request.validate()
-            try NetworkError.require(
-                request.parts.webSocket == nil, "WebSocket: expected CurlTransport, found URLSessionTransport")
+            if request.parts.webSocket != nil {
+                try NetworkError.require(
+                    SessionPlatform.current.opensWebSockets,
+                    "WebSocket: URLSession on Linux opens none; use CurlTransport")
+                try request.validateHandshake()
+            }
             var message = try message(for: request)
             let upload = try await upload(for: request)
             if case .data(let bytes) = upload, !bytes.isEmpty { message.httpBody = bytes }
@@ -184,7 +189,7 @@ public final class URLSessionTransport: Transport {
         }
         guard !running.isOver else { return delegate.end() }
         let session = session(for: running.transfer.request)
-        let task = session.task(with: message, for: running.upload)
+        let task = session.task(with: message, for: running.upload, opening: running.transfer.request.parts.webSocket)
         if session !== self.session { session.finishTasksAndInvalidate() }
         delegate.register(running, for: task)
         running.start(task, asking: self.session, of: self)
@@ -208,6 +213,7 @@ public final class URLSessionTransport: Transport {
             try refuseUnsendable(request)
         #endif
         var message = URLRequest(url: request.url.withLowercasedScheme)
+        if let order = request.parts.webSocket { message.prepareHandshake(for: order) }
         message.httpMethod = request.method.rawValue
         // The library has its own timers: Foundation's timers include waiting times, and count only whole seconds.
         message.timeoutInterval = 7 * 86_400

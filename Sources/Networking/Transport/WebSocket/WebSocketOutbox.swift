@@ -110,4 +110,9 @@ extension NetworkError {
     static var webSocketIsClosing: NetworkError {
         NetworkError(.webSocketClosed, reason: "the socket is closing, and sends no further messages")
     }
+
+    /// The error of a connection that ended without a close frame.
+    static var webSocketLost: NetworkError {
+        NetworkError(.connectionLostAfterHead, reason: "the WebSocket's connection ended without a close frame")
+    }
 }

@@ -1,0 +1,234 @@
+import Foundation
+
+/// What a `URLSessionWebSocketTask` does. Tests have a task of their own. The closures may be called on any thread.
+protocol SessionWebSocketTask: AnyObject, Sendable {
+    /// Sends a message, and calls the closure once the system has taken it.
+    func send(_ message: WebSocketMessage, then completion: @escaping @Sendable ((any Error)?) -> Void)
+
+    /// Receives one message.
+    func receive(then completion: @escaping @Sendable (Result<WebSocketMessage, any Error>) -> Void)
+
+    /// Sends a ping, and calls the closure at its pong.
+    func ping(then completion: @escaping @Sendable ((any Error)?) -> Void)
+
+    /// Sends a close frame, and closes the connection.
+    func close(_ close: WebSocketClose)
+
+    /// Closes the connection.
+    func cancel()
+
+    /// The close frame of the peer; nil if none has arrived.
+    var closeOfPeer: WebSocketClose? { get }
+}
+
+/// The open connection of a WebSocket task: at most one message is being sent, and at most one is asked for.
+///
+/// The session's delegate retains the connection until ``finish(_:)``, which it calls when the task has ended.
+final class SessionWebSocket: WebSocketConnection {
+    private struct State: Sendable {
+        /// Settled when the system has taken the message that is being sent.
+        var sending: Settlement<Void>?
+        var isReceiving = false
+        /// Whether the task was told to close the connection.
+        var isClosing = false
+        /// Whether the time in which the peer must answer a close frame has begun.
+        var isTimed = false
+        var closeOfPeer: WebSocketClose?
+        /// The error that ended the connection, if the task reports it before its end.
+        var failure: NetworkError?
+        var isOver = false
+        /// The transport, retained as long as the task exists.
+        var owner: (any AnyObject & Sendable)?
+    }
+
+    let inbox = WebSocketInbox()
+    let outbox = WebSocketOutbox()
+    let activity = Locked(WebSocketActivity())
+    let ending = Settlement<Void>()
+    private let task: any SessionWebSocketTask
+    private let queue: DispatchQueue
+    private let messageLimit: Int
+    private let closingTime: Duration
+    private let state: Locked<State>
+
+    /// - Parameters:
+    ///   - messageLimit: The task's maximum size of a message, for the text of an error.
+    ///   - queue: The queue of the timer.
+    ///   - closingTime: The time in which the peer must answer a close frame.
+    ///   - owner: The transport.
+    init(
+        _ task: any SessionWebSocketTask, messageLimit: Int, queue: DispatchQueue, closingTime: Duration = .seconds(5),
+        owner: (any AnyObject & Sendable)?
+    ) {
+        state = Locked(State(owner: owner))
+        self.task = task
+        self.messageLimit = messageLimit
+        self.queue = queue
+        self.closingTime = closingTime
+    }
+
+    func serve() {
+        receive()
+        if outbox.takePing() {
+            task.ping { [weak self] error in
+                if error == nil { self?.activity.withLock { $0.arrivals += 1 } }
+            }
+        }
+        send()
+        if outbox.closing != nil { limitClosing() }
+    }
+
+    func drop(_ error: NetworkError) {
+        end(error)
+        state.withLock { $0.sending }?.settle(.failure(error))
+        task.cancel()
+    }
+
+    /// Closes the connection with code 1001, in place of what waits to be sent.
+    func leave() {
+        end(NetworkError(.transportShutDown))
+        close(WebSocketClose(.goingAway))
+    }
+
+    /// The close frame of the peer has arrived. Messages that arrived before may still be in the task.
+    func noteClose(_ close: WebSocketClose) {
+        state.withLock { $0.closeOfPeer = close }
+        outbox.finish(NetworkError(.webSocketClosed, underlying: close))
+        receive()
+        limitClosing()
+    }
+
+    /// The task has ended.
+    func finish(_ error: (any Error)?) {
+        let (close, failure, sending, owner) = state.withLock { state in
+            state.isOver = true
+            defer { state.owner = nil }
+            return (state.closeOfPeer, state.failure, state.sending, state.owner)
+        }
+        defer { withExtendedLifetime(owner) {} }
+        let end: Result<WebSocketClose, any Error> =
+            if let failure {
+                .failure(failure)
+            } else if let close = close ?? task.closeOfPeer {
+                .success(close)
+            } else {
+                .failure(error.map(networkError) ?? .webSocketLost)
+            }
+        inbox.finish(end)
+        let unsent = outbox.closing == nil ? end.errorOfSending : NetworkError.webSocketIsClosing
+        outbox.finish(unsent)
+        sending?.settle(.failure(unsent))
+        ending.settle(.success(()))
+    }
+
+    /// Ends both sides with an error.
+    private func end(_ error: NetworkError) {
+        state.withLock { $0.failure = $0.failure ?? error }
+        inbox.finish(.failure(error))
+        outbox.finish(error)
+    }
+
+    private func close(_ close: WebSocketClose) {
+        let isFirst = state.withLock { state in
+            defer { state.isClosing = true }
+            return !state.isClosing
+        }
+        if isFirst { task.close(close) }
+        limitClosing()
+    }
+
+    /// Ends the connection, should the peer neither answer the close frame nor take the messages before it.
+    private func limitClosing() {
+        let isFirst = state.withLock { state in
+            defer { state.isTimed = true }
+            return !state.isTimed
+        }
+        guard isFirst else { return }
+        queue.asyncAfter(deadline: .now() + .milliseconds(closingTime.milliseconds)) { [task] in task.cancel() }
+    }
+
+    private func networkError(_ error: any Error) -> NetworkError {
+        let system = error as NSError
+        if system.domain == NSPOSIXErrorDomain, system.code == Int(EMSGSIZE) {
+            return WebSocketFault(.messageTooBig, "a message has more than \(messageLimit) bytes").networkError
+        }
+        return URLSessionFailure(error: error, isSecure: false, hasHead: true, isCutOff: false).networkError
+    }
+}
+
+/// The messages.
+extension SessionWebSocket {
+    /// Asks for a message, unless one is asked for already, or messages wait for their reader. After a close frame, all
+    /// messages that are left are asked for.
+    private func receive() {
+        let mayPause = state.withLock { $0.closeOfPeer == nil && !$0.isClosing } && outbox.closing == nil
+        let isPaused = mayPause && inbox.isFull()
+        activity.withLock { $0.isPaused = isPaused }
+        guard !isPaused else { return }
+        let isFirst = state.withLock { state in
+            guard !state.isReceiving, !state.isOver, state.failure == nil else { return false }
+            state.isReceiving = true
+            return true
+        }
+        guard isFirst else { return }
+        task.receive { [self] result in
+            switch result {
+            case .success(let message):
+                activity.withLock {
+                    $0.arrivals += 1
+                    $0.messages += 1
+                }
+                inbox.put(message)
+                state.withLock { $0.isReceiving = false }
+                receive()
+            case .failure(let error):
+                stopReceiving(error)
+            }
+        }
+    }
+
+    /// No further messages arrive. The task may report the close frame of the peer later than this failure.
+    private func stopReceiving(_ error: any Error) {
+        let error = networkError(error)
+        if error.kind == .responseTooLarge {
+            end(error)
+            return close(WebSocketClose(.messageTooBig, reason: error.reason ?? ""))
+        }
+        if let close = state.withLock({ $0.closeOfPeer }) ?? task.closeOfPeer { inbox.finish(.success(close)) }
+        limitClosing()
+    }
+
+    /// Sends the next message, unless one is being sent.
+    private func send() {
+        let next: WebSocketOutbox.Item? = state.withLock { state in
+            guard state.sending == nil, let item = outbox.next() else { return nil }
+            state.sending = item.isSent
+            return item
+        }
+        guard let next else {
+            if let closing = outbox.closing, state.withLock({ $0.sending == nil }) { close(closing) }
+            return
+        }
+        task.send(next.message) { [self] error in
+            state.withLock { $0.sending = nil }
+            next.isSent.settle(error.map { .failure(networkError($0)) } ?? .success(()))
+            send()
+        }
+    }
+}
+
+extension Result<WebSocketClose, any Error> {
+    /// What those get who still want to send.
+    fileprivate var errorOfSending: any Error {
+        switch self {
+        case .success(let close): NetworkError(.webSocketClosed, underlying: close)
+        case .failure(let error): error
+        }
+    }
+}
+
+extension WebSocketOutbox.Item {
+    fileprivate var message: WebSocketMessage {
+        isText ? .text(String(decoding: payload, as: UTF8.self)) : .binary(payload)
+    }
+}
