@@ -84,8 +84,7 @@ struct EventStream: Sendable {
                 guard let event = try await events?.next() else { return (.ended, nil, nil) }
                 return (.event, event, nil)
             } catch let failed as RequestPipeline.Failure {
-                // The original error decides, because handlers may have replaced the error of the call.
-                return result(failed.error, after: failed.report.attempts.last?.error ?? failed.error)
+                return result(failed.error, after: failed.cause)
             } catch {
                 return result(await connection?.mapped(error) ?? error, after: error)
             }

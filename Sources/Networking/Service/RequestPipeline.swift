@@ -15,6 +15,15 @@ final class RequestPipeline {
         /// The error that the caller gets.
         let error: any Error
         let report: CallReport
+
+        /// The error that decides whether a new call may succeed: the original error, because handlers may have replaced
+        /// the error of the call. If the token was refused and could not be refreshed, it is the error of the refresh.
+        var cause: any Error {
+            let known = error as? NetworkError ?? (error as? GeneralRequestError)?.cause
+            let original = report.attempts.last?.error ?? known ?? error
+            guard let refusal = known, refusal.status == .unauthorized else { return original }
+            return (refusal.underlying as? GeneralRequestError)?.cause ?? refusal.underlying ?? original
+        }
     }
 
     /// What the current attempt has reached.

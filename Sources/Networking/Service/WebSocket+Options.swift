@@ -32,13 +32,15 @@ extension WebSocket {
     /// The rule that decides when a socket connects again.
     ///
     /// A socket does not connect again if its first handshake failed, if a handshake was refused (a status below 500
-    /// except 408, 425 and 429; a refused token was refreshed before), or if the server closed the connection with a code
-    /// of ``endingCodes``. After code 1000, the sequence ends without an error.
+    /// except 408, 425 and 429), or if the server closed the connection with a code of ``endingCodes``. A token that is
+    /// refused with 401 is refreshed first; if the refresh fails for now, for example without a network, the socket waits
+    /// and connects again. After code 1000, the sequence ends without an error.
     public struct Reconnection: Sendable {
         /// The delay before a reconnection. It doubles with each consecutive handshake that failed, and each connection
         /// that brought no message or was shorter than the delay, up to 16 times its value. The wait is random: between
         /// 75 and 125 % of the delay, and later between 50 and 120 %, so that the clients of a server that restarts do
-        /// not come back in one second.
+        /// not come back in one second. If the server of a refused handshake asks for a delay (`Retry-After`), the wait
+        /// is at least as long, up to ten minutes.
         public var delay: Duration
         /// The number of handshakes that may fail until a connection has brought a message. Default: no limit. With 0, the
         /// socket never connects again.

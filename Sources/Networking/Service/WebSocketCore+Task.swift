@@ -21,6 +21,7 @@ extension WebSocketCore {
             .init(delay: reconnection.delay, maximumFailures: reconnection.maximumFailures), repeating: .always)
         while publish(.connecting) {
             var failure: (any Error)?
+            var asked = Duration.zero
             let outcome: ReconnectionMachine.Outcome
             do {
                 let call = WebSocketCall(self, inSession: session)
@@ -48,16 +49,17 @@ extension WebSocketCore {
                     (outcome, failure) = result(of: error, mapped: connection.mapping(error), isFirst: false)
                 }
             } catch let failed as RequestPipeline.Failure {
-                // The original error decides, because handlers may have replaced the error of the call.
-                let cause = failed.report.attempts.last?.error ?? failed.error
-                (outcome, failure) = (.failed(isRetryable: reconnection.isWorthwhile(after: cause)), failed.error)
+                (outcome, failure) = (
+                    .failed(isRetryable: reconnection.isWorthwhile(after: failed.cause)), failed.error
+                )
+                asked = retryDelay(of: failed.cause)
             } catch {
                 (outcome, failure) = (.failed(isRetryable: reconnection.isWorthwhile(after: error)), error)
             }
             note(failure)
             let spread = client.configuration.random.fraction()
             let step = machine.step(after: outcome, id: nil, retry: nil, spread: spread)
-            guard await goOn(step, failure, presence) else { return }
+            guard await goOn(step, notBefore: asked, failure, presence) else { return }
         }
     }
 
@@ -125,17 +127,25 @@ extension WebSocketCore {
         return (isRetryable ? .ended : .failed(isRetryable: false), connection.mapping(error))
     }
 
+    /// The delay that the server of a refused handshake asks for (`Retry-After`), up to ten minutes.
+    private func retryDelay(of error: any Error) -> Duration {
+        let headers = (error as? NetworkError)?.response?.headers
+        return min(headers?.retryDelay(from: client.clock.date()) ?? .zero, .seconds(600))
+    }
+
     /// Follows a decision of the machine.
     ///
     /// - Returns: Whether the socket connects again.
     private func goOn(
-        _ step: ReconnectionMachine.Step, _ failure: (any Error)?, _ presence: StreamPresence
+        _ step: ReconnectionMachine.Step, notBefore asked: Duration, _ failure: (any Error)?,
+        _ presence: StreamPresence
     ) async -> Bool {
         switch step {
         case .deliver: break
         case .end: finish(.success(()))
         case .fail: finish(.failure(failure ?? NetworkError(.unknown)))  // a failed outcome always has an error
         case .reconnect(let delay):
+            let delay = max(delay, asked)
             guard publish(.waiting(delay)) else { return false }
             let wake = Settlement<Void>()
             guard beginWait(wake) else { return true }

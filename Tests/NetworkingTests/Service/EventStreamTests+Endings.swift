@@ -37,6 +37,24 @@ extension EventStreamTests {
         #expect((await reading.value as? NetworkError)?.kind == .resetting)
     }
 
+    @Test("A refresh that fails for a time does not end a stream")
+    func failedRefresh() async throws {
+        let refresher = StubRefresher { count, _ in
+            if count < 3 { throw NetworkError(.cannotConnect) }
+            return AccessToken("fresh")
+        }
+        stub.on(nil, nil) { [stub, events] request in
+            if stub.requests.count == 1 { return events("data: a\n\n") }
+            guard request.headers.authorization == .bearer("fresh") else { return .status(.unauthorized) }
+            return stub.requests.count == 5 ? events("data: b\n\n") : .status(.noContent)
+        }
+        let session = AccessTokenSupervisor(
+            token: AccessToken("old"), clock: Fixture.stillClock, refresh: refresher.refresh)
+        let (data, _) = try await read(service(session).events(News()), waits: 4)
+        #expect(data == ["a", "b"])
+        #expect(refresher.count == 3)
+    }
+
     @Test("A cancelled reader stops waiting for the next connection")
     func cancelled() async throws {
         stub.on(.get, "/v1/news", events("data: a\n\n"))

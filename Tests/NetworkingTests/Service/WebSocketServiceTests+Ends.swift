@@ -128,4 +128,49 @@ extension WebSocketServiceTests {
         }
         #expect(refresher.count == 1)
     }
+
+    @Test("A refresh that fails for a time does not end a socket, one that is rejected does", arguments: [true, false])
+    func failedRefresh(isRejected: Bool) async throws {
+        let refresher = StubRefresher { count, _ in
+            if isRejected { throw AccessToken.Rejected() }
+            if count < 3 { throw NetworkError(.cannotConnect) }
+            return AccessToken("fresh")
+        }
+        let connections = Box(0)
+        stub.on(.get, "/v1/chat") { request in
+            connections.change { $0 += 1 }
+            if connections.value == 1 { return .webSocket { $0.send("one") } }
+            return request.headers[.authorization] == "Bearer fresh"
+                ? .webSocket { socket in
+                    socket.send("two")
+                    socket.close()
+                } : .status(.unauthorized)
+        }
+        let session = AccessTokenSupervisor(
+            token: AccessToken("old"), clock: clock.networkClock, refresh: refresher.refresh)
+        let socket = service(session).webSocket(.get("chat").authorized(), .init { $0.pingInterval = nil })
+        let reading = messages(of: socket)
+        let advancing = Task {
+            while !Task.isCancelled { await clock.advanceToNextSleeper() }
+        }
+        defer { advancing.cancel() }
+        if isRejected {
+            await #expect(throws: GeneralRequestError.self) { try await reading.value }
+        } else {
+            #expect(try await reading.value == ["one", "two"])
+        }
+    }
+
+    @Test("A socket waits for as long as a server that refuses it asks for, up to ten minutes")
+    func retryAfter() async throws {
+        for (asked, wait) in [("100", Duration.seconds(100)), ("99999", .seconds(600)), ("1", .milliseconds(5_100))] {
+            let refusal = StubResponse.status(.serviceUnavailable, headers: ["Retry-After": asked])
+            stub.on(.get, "/v1/chat", .webSocket { $0.send("one") }, refusal, .webSocket { $0.close() })
+            let socket = service().webSocket(.get("chat"), .init { $0.pingInterval = nil })
+            let reading = messages(of: socket)
+            #expect(await clock.advanceToNextSleeper() == .seconds(3))
+            #expect(await clock.advanceToNextSleeper() == wait)
+            #expect(try await reading.value == ["one"])
+        }
+    }
 }

@@ -62,6 +62,19 @@
             #expect(loops.running.allSatisfy { (90...120).contains($0) })
         }
 
+        @Test("WebSockets are spread over the loops, and those that are open take no place of an exchange")
+        func webSockets() {
+            var loops = Loops(3)
+            for index in 0..<300 {
+                #expect(loops.loads.beginWebSocket() == index % 3)
+                loops.loads.end(on: index % 3)
+            }
+            for _ in 0..<24 { loops.begin() }
+            #expect(loops.running == [24, 0, 0])
+            for _ in 0..<2 { loops.loads.endWebSocket(on: 1) }
+            #expect((0..<2).map { _ in loops.loads.beginWebSocket() } == [1, 1])
+        }
+
         @Test("A drained transport refuses exchanges, and says once that the last one has ended")
         func draining() {
             let loads = CurlLoads(sharedLoops: 2, otherLoops: 1)

@@ -5,6 +5,8 @@
             var running = RunningCount()
             /// The number of exchanges in progress on each loop.
             var loads: [Int]
+            /// The number of WebSockets on each loop, open or not.
+            var webSockets: [Int]
         }
 
         private let state: Locked<State>
@@ -13,7 +15,8 @@
 
         init(sharedLoops: Int, otherLoops: Int) {
             shared = sharedLoops
-            state = Locked(State(loads: Array(repeating: 0, count: sharedLoops + otherLoops)))
+            let none = Array(repeating: 0, count: sharedLoops + otherLoops)
+            state = Locked(State(loads: none, webSockets: none))
         }
 
         /// Counts an exchange that begins. Each call must be followed by a call of ``end(on:)``.
@@ -27,6 +30,26 @@
                 state.loads[index] += 1
                 return index
             }
+        }
+
+        /// Counts a WebSocket, and its handshake as an exchange. Each call must be followed by a call of ``end(on:)``
+        /// and one of ``endWebSocket(on:)``. WebSockets share no connections, so all loops get the same number.
+        ///
+        /// - Returns: The index of the loop for the WebSocket; nil if the transport refuses further exchanges.
+        func beginWebSocket() -> Int? {
+            state.withLock { state in
+                guard state.running.begin() else { return nil }
+                let counts = state.webSockets.prefix(shared)
+                let index = counts.indices.min { counts[$0] < counts[$1] } ?? 0
+                state.loads[index] += 1
+                state.webSockets[index] += 1
+                return index
+            }
+        }
+
+        /// Records that a WebSocket has ended.
+        func endWebSocket(on index: Int) {
+            state.withLock { $0.webSockets[index] -= 1 }
         }
 
         /// Records that an exchange has ended.

@@ -180,7 +180,7 @@
             _ request: HTTPRequest, _ order: WebSocketOrder, _ delivery: BodyDelivery
         ) throws -> CurlWebSocket {
             try request.validateHandshake()
-            guard let index = loads.begin(on: nil) else { throw NetworkError(.transportShutDown) }
+            guard let index = loads.beginWebSocket() else { throw NetworkError(.transportShutDown) }
             do {
                 let webSocket = try CurlWebSocket(
                     request, order, delivering: delivery, headLimit: configuration.limits.headBytes,
@@ -190,6 +190,7 @@
                 return webSocket
             } catch {
                 loads.end(on: index)
+                loads.endWebSocket(on: index)
                 throw error
             }
         }
@@ -201,22 +202,6 @@
             else { return nil }
             return http1Loop
         }
-    }
-
-    /// A request that a loop sends: an exchange, or the handshake of a WebSocket. A class, whose reference needs less of
-    /// the frame of each waiting call than a protocol's value.
-    class CurlSending: @unchecked Sendable {  // because only the loop's thread uses the variables of the subclasses
-        let request: HTTPRequest
-        let transfer: Transfer
-
-        init(_ request: HTTPRequest, _ transfer: Transfer) {
-            self.request = request
-            self.transfer = transfer
-        }
-
-        /// Asks the loop to end it, because its caller no longer waits. May be called from any thread. Each subclass
-        /// overrides this method.
-        func cancel() {}
     }
 
     extension CurlTransport: RedactedReflectable {

@@ -90,6 +90,7 @@
             if !wasOpen { transfer.fail(error) }
             webSockets.remove(self)
             if !wasOpen { loop.loads.end(on: loop.index) }
+            loop.loads.endWebSocket(on: loop.index)
             ending.settle(.success(()))
         }
     }
