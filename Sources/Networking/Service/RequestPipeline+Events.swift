@@ -76,6 +76,13 @@ extension RequestPipeline {
             if state.withLock({ $0.take(.finished(report)) }) { deliver() }
         }
 
+        /// Returns a closure that reports events after the end of the call; nil if there are no observers. It retains
+        /// them.
+        var reporterAfterCall: (@Sendable (RequestEvent) -> Void)? {
+            guard let audience = state.withLock({ $0.audience }) else { return nil }
+            return { audience.observe($0) }
+        }
+
         private func deliver() {
             while let (event, audience) = state.withLock({ state in state.queue.next().map { ($0, state.audience) } }) {
                 audience?.observe(event)

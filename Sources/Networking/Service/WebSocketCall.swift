@@ -38,6 +38,7 @@ struct WebSocketCall {
     ///
     /// - Throws: ``RequestPipeline/Failure``; an error if the transport opens no WebSockets.
     func connect() async throws -> Connection {
+        let report = pipeline.events?.reporterAfterCall
         let outcome: RequestPipeline.Outcome
         do { outcome = try await pipeline.runReporting { _, _ in } } catch {
             withExtendedLifetime(order.take()) {}  // the call may have been interrupted after the handshake
@@ -50,7 +51,9 @@ struct WebSocketCall {
                 reason: "WebSocket: the transport opens none; expected CurlTransport, found a response with status "
                     + "\(response.status.code) without a connection")
         }
-        return Connection(channel: channel, response: response, mapping: pipeline.mappingAfterCall(response))
+        let date = core.client.clock.date
+        let observed = report.map { ObservedWebSocketChannel(channel, date: date, report: $0) } ?? channel
+        return Connection(channel: observed, response: response, mapping: pipeline.mappingAfterCall(response))
     }
 }
 

@@ -117,7 +117,7 @@ struct HARTests {
 }
 
 /// Checks a file against HAR 1.2: the required members, their types, and the values of numbers.
-private enum HARChecker {
+enum HARChecker {
     struct Fault: Error, CustomStringConvertible {
         let description: String
     }

@@ -1,10 +1,13 @@
+public import Foundation
+
 /// A step of a call, for its observers.
 ///
-/// For each call, ``started`` is the first event and ``finished(_:)`` the last; each is reported exactly once. Between
-/// them, each attempt reports ``attemptStarted(_:_:)``, its waits, ``permitAcquired(attempt:)``, ``adapted(_:)``, the
-/// events of the transfer, and ``attemptEnded(_:)``. An attempt that was paused is reported again, with the same
-/// number. If the request cannot be created, ``attemptEnded(_:)`` is the only event of the attempt. More cases may be
-/// added: a `switch` needs a `default`.
+/// For each call, ``started`` is the first event and ``finished(_:)`` the last; each is reported exactly once. Only the
+/// call that opened a ``WebSocket`` reports more afterwards: the messages of its connection. Between them, each attempt
+/// reports ``attemptStarted(_:_:)``, its waits, ``permitAcquired(attempt:)``, ``adapted(_:)``, the events of the
+/// transfer, and ``attemptEnded(_:)``. An attempt that was paused is reported again, with the same number. If the
+/// request cannot be created, ``attemptEnded(_:)`` is the only event of the attempt. More cases may be added: a `switch`
+/// needs a `default`.
 public enum RequestEvent: Sendable {
     /// The call begins.
     case started
@@ -32,6 +35,10 @@ public enum RequestEvent: Sendable {
     case attemptEnded(RequestAttempt)
     /// The call is over: its retries, its error handlers and its own callbacks have ended.
     case finished(CallReport)
+    /// A message was sent on the connection of a ``WebSocket``, at this time. Reported by the task that sent it.
+    case messageSent(WebSocketMessage, Date)
+    /// A message of the connection of a ``WebSocket`` was read, at this time. Reported by the task that reads it.
+    case messageReceived(WebSocketMessage, Date)
 
     init(_ signal: RequestSignal) {
         switch signal {
@@ -58,6 +65,8 @@ extension RequestEvent: RedactedReflectable {
         case .progress(let progress): "progress(\(progress))"
         case .attemptEnded(let attempt): "attemptEnded(\(attempt))"
         case .finished(let report): "finished(\(report))"
+        case .messageSent(let message, _): "messageSent(\(message))"
+        case .messageReceived(let message, _): "messageReceived(\(message))"
         }
     }
 }

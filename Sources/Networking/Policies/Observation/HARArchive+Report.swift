@@ -28,6 +28,10 @@ extension HARArchive {
                 request, attempt.response, response ?? Response(none: attempt.error),
                 total: attempt.start + attempt.duration - start)
             entries[entries.count - 1].comment = comment(on: attempt)
+            if attempt.response?.status == .switchingProtocols {
+                entries[entries.count - 1].resourceType = "websocket"
+                entries[entries.count - 1].messages = []
+            }
             return entries
         }
     }
@@ -109,7 +113,22 @@ extension HARArchive.Entry {
         // A pair needs about 50 bytes in addition to its texts.
         return texts.reduce(1_024) { $0 + ($1?.utf8.count ?? 0) }
             + pairs.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 50 }
+            + (messages ?? []).reduce(0) { $0 + $1.size }
     }
+}
+
+extension HARArchive.SocketMessage {
+    init(_ message: WebSocketMessage, _ type: String, _ date: Date, _ redaction: Redaction) {
+        let isText = if case .text = message { true } else { false }
+        let body = message.data
+        self.init(
+            type: type, time: date.timeIntervalSince1970, opcode: isText ? 1 : 2,
+            data: redaction.showsBodies && !isText
+                ? body.base64EncodedString() : HARArchive.recorded(body, nil, redaction).text)
+    }
+
+    /// The approximate number of bytes.
+    var size: Int { data.utf8.count + 100 }
 }
 
 extension HARArchive.Pair {

@@ -70,6 +70,28 @@ public struct HARArchive: Codable, Sendable, Hashable {
         package var connection: String?
         /// Additional information from the library.
         package var comment: String?
+        /// `websocket` if the exchange is the handshake of a WebSocket. Browsers write this member and the next one.
+        package var resourceType: String?
+        /// The messages of the WebSocket that the exchange has opened.
+        package var messages: [SocketMessage]?
+
+        enum CodingKeys: String, CodingKey {
+            case startedDateTime, time, request, response, cache, timings, serverIPAddress, connection, comment
+            case resourceType = "_resourceType"
+            case messages = "_webSocketMessages"
+        }
+    }
+
+    /// A message of a WebSocket.
+    package struct SocketMessage: Codable, Sendable, Hashable {
+        /// `send` or `receive`.
+        package var type: String
+        /// The time, in seconds since 1970.
+        package var time: Double
+        /// 1 for a text, 2 for bytes.
+        package var opcode: Int
+        /// The text, or the bytes in base64.
+        package var data: String
     }
 
     /// The durations of the phases in milliseconds. -1 if a duration is not known.
@@ -107,6 +129,8 @@ public struct HARArchive: Codable, Sendable, Hashable {
 /// over. Bodies that were delivered to files or streams are not recorded.
 public final class HARRecorder: RequestObserver {
     private static let maximumSize = 64 << 20
+    /// The most messages of a WebSocket.
+    private static let mostMessages = 10_000
 
     private let redaction: Redaction
     private let limit: Int
@@ -115,6 +139,47 @@ public final class HARRecorder: RequestObserver {
     private struct Recorded: Sendable {
         var entries: [HARArchive.Entry] = []
         /// The number of bytes of all entries.
+        var size = 0
+        /// The number of entries that were removed.
+        var removed = 0
+        /// The WebSockets that were opened, by their calls.
+        var sockets: [UUID: Socket] = [:]
+
+        /// Removes the oldest entries.
+        mutating func shrink(to limit: Int) {
+            var count = 0
+            while entries.count - count > limit || size > HARRecorder.maximumSize && entries.count - count > 1 {
+                size -= entries[count].size
+                count += 1
+            }
+            guard count > 0 else { return }
+            entries.removeFirst(count)
+            removed += count
+            sockets = sockets.filter { $0.value.number >= removed }
+        }
+
+        mutating func add(_ message: HARArchive.SocketMessage, of call: UUID) {
+            guard var socket = sockets[call] else { return }
+            let index = socket.number - removed
+            socket.count += 1
+            socket.size += message.size
+            guard socket.count <= HARRecorder.mostMessages, socket.size <= HARRecorder.maximumSize / 4 else {
+                entries[index].comment = "only the first \(socket.count - 1) messages were recorded"
+                sockets[call] = nil
+                return
+            }
+            sockets[call] = socket
+            entries[index].messages?.append(message)
+            size += message.size
+        }
+    }
+
+    /// A WebSocket whose messages are recorded.
+    private struct Socket: Sendable {
+        /// The number of its entry, counted from the first one that was recorded.
+        let number: Int
+        var count = 0
+        /// The number of bytes of its messages.
         var size = 0
     }
 
@@ -139,21 +204,31 @@ public final class HARRecorder: RequestObserver {
         recorded.withLock { $0 = Recorded() }
     }
 
-    /// Records a call when it is over.
+    /// Records a call when it is over, and the messages of a WebSocket that it has opened: up to 10,000 of each, and up
+    /// to 16 MiB.
     public func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
-        guard case .finished(let report) = event else { return }
-        let new = HARArchive.entries(of: report, redaction: redaction)
-        recorded.withLock { recorded in
-            recorded.entries += new
-            recorded.size += new.reduce(0) { $0 + $1.size }
-            var removed = 0
-            while recorded.entries.count - removed > limit
-                || recorded.size > HARRecorder.maximumSize && recorded.entries.count - removed > 1
-            {
-                recorded.size -= recorded.entries[removed].size
-                removed += 1
+        switch event {
+        case .finished(let report):
+            let new = HARArchive.entries(of: report, redaction: redaction)
+            recorded.withLock { recorded in
+                recorded.entries += new
+                recorded.size += new.reduce(0) { $0 + $1.size }
+                if new.last?.messages != nil {
+                    recorded.sockets[call.id] = Socket(number: recorded.removed + recorded.entries.count - 1)
+                }
+                recorded.shrink(to: limit)
             }
-            recorded.entries.removeFirst(removed)
+        case .messageSent(let message, let date): record(message, "send", date, of: call)
+        case .messageReceived(let message, let date): record(message, "receive", date, of: call)
+        default: break
+        }
+    }
+
+    private func record(_ message: WebSocketMessage, _ type: String, _ date: Date, of call: RequestEvent.Call) {
+        let entry = HARArchive.SocketMessage(message, type, date, redaction)
+        recorded.withLock { recorded in
+            recorded.add(entry, of: call.id)
+            recorded.shrink(to: limit)
         }
     }
 }

@@ -94,6 +94,8 @@ public struct LogObserver: RequestObserver {
         case .attemptEnded(let attempt):
             ["attempt \(attempt)"] + text(of: attempt.response?.data, attempt.response?.headers.contentType)
         case .finished(let report): [text(of: report)]
+        case .messageSent(let message, _): ["-> \(message)"] + text(of: message.data, nil)
+        case .messageReceived(let message, _): ["<- \(message)"] + text(of: message.data, nil)
         }
     }
 
