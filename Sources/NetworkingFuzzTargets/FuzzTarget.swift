@@ -36,6 +36,7 @@ package struct FuzzTarget: Sendable {
         responseHeads, headerMerges, bodies, setCookie, cookieJars, dates, mediaTypes, challenges, links, retryAfter,
         rateLimit, jsonTexts, problemDetails, serverSentEvents, jsonLines, har, cacheEntries, partFiles, tokenFiles,
         leases, removals, endpointPaths, baseURLs, multipartNames, requestHeads,
+        webSocketFrames, webSocketHandshakes,
     ]
 
     /// Removes the files that the targets have left.

@@ -143,5 +143,10 @@ extension GrowthRow {
         GrowthRow("multipart-names", "dashes", "a\u{1E}", repeating: "--"),
         GrowthRow("request-heads", "a long value", "GET\u{1E}7\u{1E}a\u{1E}X-A\u{1E}", repeating: "b"),
         GrowthRow("request-heads", "a long path", "GET\u{1E}7\u{1E}", repeating: "a/"),
+        GrowthRow(
+            "websocket-frames", "fragments of a text", "\u{40}\u{1}\u{1}a", repeating: "\u{0}\u{1}a", memory: 400),
+        GrowthRow(
+            "websocket-handshakes", "parameters", "\u{1E}Sec-WebSocket-Extensions: permessage-deflate", repeating: ";a"),
+        GrowthRow("websocket-handshakes", "fields", "\u{1E}", repeating: "Connection: a\n"),
     ]
 }

@@ -240,7 +240,9 @@ extension WebSocketClose {
         let code = Code(rawValue: UInt16(payload[payload.startIndex]) << 8 | UInt16(payload[payload.startIndex + 1]))
         guard code.mayBeSent else { throw .protocolError("expected a valid close code, found \(code.rawValue)") }
         let text = payload.dropFirst(2)
-        guard let reason = String(data: text, encoding: .utf8) else {
+        // `String(data:encoding:)` would drop a byte-order mark.
+        let reason = String(decoding: text, as: UTF8.self)
+        guard reason.utf8.elementsEqual(text) else {
             throw WebSocketFault(.invalidData, "the reason in a close frame is not UTF-8")
         }
         self.init(code, reason: reason)

@@ -32,7 +32,7 @@ package struct WebSocketHandshake: Sendable {
         self.init(for: order, key: Data(bytes).base64EncodedString())
     }
 
-    init(for order: WebSocketOrder, key: String) {
+    package init(for order: WebSocketOrder, key: String) {
         self.order = order
         self.key = key
     }
@@ -78,7 +78,7 @@ package struct WebSocketHandshake: Sendable {
     /// Checks a response with status 101.
     ///
     /// - Throws: The fault, which names the field, what was expected and what was found.
-    func agreement(with headers: HTTPHeaders) throws(WebSocketFault) -> Agreement {
+    package func agreement(with headers: HTTPHeaders) throws(WebSocketFault) -> Agreement {
         guard headers.tokens(of: "Upgrade") == ["websocket"] else {
             throw .handshake("Upgrade", "websocket", headers["Upgrade"])
         }
@@ -146,6 +146,11 @@ extension HTTPRequest {
             throw NetworkError(
                 .invalidRequest,
                 reason: "header \(field.name): it must not be set, because the library derives it from the options")
+        }
+        for name in parts.webSocket?.subprotocols ?? [] {
+            try NetworkError.require(
+                HTTPGrammar.isToken(name),
+                "WebSocket: expected a token as subprotocol, found \"\(name.onOneLine.prefix(40))\"")
         }
     }
 }

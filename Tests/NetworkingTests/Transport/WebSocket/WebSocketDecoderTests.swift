@@ -75,6 +75,13 @@ struct WebSocketDecoderTests {
         }
     }
 
+    @Test("The reason of a close frame keeps a byte-order mark")
+    func byteOrderMark() {
+        let (events, fault) = decode([0x88, 6, 0x03, 0xE8, 0xEF, 0xBB, 0xBF, 0x61])
+        #expect(fault == nil)
+        #expect(events == [.close(WebSocketClose(.normal, reason: "\u{FEFF}a"))])
+    }
+
     @Test("A masked frame is unmasked from any position")
     func masks() {
         var random = SeededGenerator(seed: 3)

@@ -119,6 +119,12 @@ struct WebSocketHandshakeTests {
             let error = #expect(throws: NetworkError.self) { try request.validateHandshake() }
             #expect(error?.kind == .invalidRequest)
         }
+        for name in ["", "a b", "a\r\nX-Injected: 1", "grün"] {
+            var request = HTTPRequest(.get, url)
+            request.parts[WebSocketOrder.self] = WebSocketOrder(subprotocols: ["v1", name])
+            let error = #expect(throws: NetworkError.self) { try request.validateHandshake() }
+            #expect(error?.kind == .invalidRequest && error?.reason?.contains("expected a token") == true)
+        }
     }
 
     private func read(_ text: String, piece: Int) throws -> (status: Int?, body: String, isEnded: Bool, rest: String) {
