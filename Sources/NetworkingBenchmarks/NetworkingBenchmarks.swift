@@ -19,12 +19,13 @@ enum NetworkingBenchmarks {
             PipelineBenchmark(), ObserversBenchmark(), PolicyBenchmark(), GetBenchmark(), StormBenchmark(),
             RotationBenchmark(),
             HangingBenchmark(), SoakBenchmark(), DownloadBenchmark(), UploadBenchmark(),
-            KeyPathBenchmark(), CacheBenchmark(), ExactlyOnceBenchmark(), ChaosBenchmark(),
+            KeyPathBenchmark(), CacheBenchmark(), ExactlyOnceBenchmark(), ChaosBenchmark(), SocketBenchmark(),
         ]
 
         private static func run(_ arguments: [String]) async throws {
             if arguments.first == "serve" { return try BenchmarkServer(Array(arguments.dropFirst())).run() }
             if arguments.first == "serve-transfers" { return try TransferServer.run() }
+            if arguments.first == "serve-sockets" { return try SocketServer.run() }
             if arguments.first == "serve-chaos" {
                 return try ChaosProxy.run(Array(arguments.dropFirst()))
             }

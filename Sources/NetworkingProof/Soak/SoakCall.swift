@@ -3,7 +3,7 @@ import Networking
 
 /// The calls of the mixed traffic, and the outcomes that each of them may have.
 enum SoakCall: Int, CaseIterable, Sendable {
-    case get, post, upload, download, stream, events, cancelled, failing, missing, authorized, cached
+    case get, post, upload, download, stream, events, cancelled, failing, missing, authorized, cached, socket
 
     /// A call with an outcome that it must not have.
     struct Wrong: Error, CustomStringConvertible {
@@ -50,6 +50,7 @@ enum SoakCall: Int, CaseIterable, Sendable {
         case .authorized:
             let item: SoakItem = try await service.request(.get("secret").authorized())
             try demand(item == SoakItem("secret"), "\(item)")
+        case .socket: try await SoakCall.talk(service, number)
         case .cancelled:
             try await cancel(service, after: .microseconds(number % 4_000))
         case .failing:
@@ -70,7 +71,7 @@ enum SoakCall: Int, CaseIterable, Sendable {
     }
 
     /// Whether the latency of the call is meaningful. The other calls are cancelled or wait for a retry.
-    var isTimed: Bool { self != .cancelled && self != .failing }
+    var isTimed: Bool { self != .cancelled && self != .failing && self != .socket }
 
     private func cancel(_ service: NetworkService, after delay: Duration) async throws {
         let begun = ContinuousClock.now

@@ -45,6 +45,11 @@ final class SoakServer: @unchecked Sendable {  // because of the lock around eve
         server.route(.get, "/failing") { _ in LoopbackResponse.text("x").failing(.resetBeforeHead) }
         server.route(.get, "/missing") { _ in .status(.notFound) }
         server.route(.get, "/secret") { [self] in item(authorization: $0.headers[.authorization]) }
+        server.route(.get, "/socket") { [self] in
+            let response = item(authorization: $0.headers[.authorization])
+            return response.status == .ok ? SoakServer.socket : response
+        }
+        server.route(.get, "/open-socket") { _ in SoakServer.socket }
         server.route(.post, "/token") { [self] _ in .text(currentToken) }
     }
 
