@@ -11,7 +11,8 @@ public import Networking
 /// })
 /// ```
 ///
-/// When the script returns, the connection is lost, unless it was closed.
+/// When the script returns or throws, the connection is lost, unless it was closed. The client's ``WebSocket/lastError``
+/// contains the error.
 public final class StubWebSocket: @unchecked Sendable {  // because of the lock around every variable
     private struct State: Sendable {
         var activity = WebSocketActivity()
@@ -51,8 +52,10 @@ public final class StubWebSocket: @unchecked Sendable {  // because of the lock 
     public func close(_ close: WebSocketClose = WebSocketClose()) { end(.success(close)) }
 
     /// Loses the connection, without a close frame.
-    public func drop() {
-        end(.failure(NetworkError(.connectionLostAfterHead, reason: "the stub dropped the WebSocket's connection")))
+    public func drop() { drop("the stub dropped the WebSocket's connection") }
+
+    fileprivate func drop(_ reason: String) {
+        end(.failure(NetworkError(.connectionLostAfterHead, reason: reason)))
     }
 
     /// How the client closed the socket; nil if it has not.
@@ -138,8 +141,12 @@ extension StubResponse {
             let stub = StubWebSocket(subprotocol: subprotocol)
             order.fulfil(with: StubWebSocket.Channel(stub))
             Task {
-                try? await script(stub)
-                stub.drop()
+                do {
+                    try await script(stub)
+                    stub.drop("the script of the stub's WebSocket has returned without a close")
+                } catch {
+                    stub.drop("the script of the stub's WebSocket threw \(type(of: error)): \(error)")
+                }
             }
         }
         return response

@@ -174,5 +174,21 @@
                 #expect(text == (isDemanded ? nil : "ok\r\n"))
             }
         }
+
+        @Test("If a server requires a client certificate, the error of a WebSocket without one says so")
+        func webSocketWithoutCertificate() async throws {
+            let (authority, server) = try demandingServer()
+            let trust = TLSConfiguration(trust: .file(try authority.certificate))
+            let transport = try CurlTransport(CurlTransport.Configuration(tls: trust))
+            let service = NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
+                $0.transport = transport
+            }
+            let error = await #expect(throws: (any Error).self) {
+                try await service.webSocket(.get("chat"), reconnecting: .never).connect()
+            }
+            let kinds: [NetworkError.Kind] = [.connectionLostBeforeHead, .tlsFailed]
+            #expect(Loopback.HostileWebSocketTests.kind(of: error).map(kinds.contains) == true)
+            #expect("\(error as Any)".contains("certificate"), "\(error as Any)")
+        }
     }
 #endif

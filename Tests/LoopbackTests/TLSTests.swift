@@ -119,7 +119,7 @@
 
             /// Returns a server that requires a client certificate, and the authority that has issued the certificates
             /// `server` and `client`.
-            private func demandingServer() throws -> (authority: CertificateAuthority, server: TLSServer) {
+            func demandingServer() throws -> (authority: CertificateAuthority, server: TLSServer) {
                 let authority = try CertificateAuthority()
                 try authority.issue("server", for: "IP:127.0.0.1")
                 try authority.issue("client", for: "DNS:client.example")

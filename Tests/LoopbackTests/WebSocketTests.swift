@@ -42,7 +42,7 @@ extension Loopback {
             #expect(socket.state == .closed)
         }
 
-        @Test("A hundred sockets on one loop send and receive at the same time")
+        @Test("A hundred sockets send and receive at the same time")
         func many() async throws {
             let server = try LoopbackServer(Self.echo)
             let service = service(server)

@@ -84,14 +84,12 @@ struct EventStream: Sendable {
                 guard let event = try await events?.next() else { return (.ended, nil, nil) }
                 return (.event, event, nil)
             } catch let failed as RequestPipeline.Failure {
-                return result(failed.error, after: failed.cause)
+                let isRetryable = failed.mayPass(stream.reconnection.isWorthwhile)
+                return (.failed(isRetryable: isRetryable), nil, failed.error)
             } catch {
-                return result(await connection?.mapped(error) ?? error, after: error)
+                let isRetryable = stream.reconnection.isWorthwhile(after: error)
+                return (.failed(isRetryable: isRetryable), nil, await connection?.mapped(error) ?? error)
             }
-        }
-
-        private func result(_ error: any Error, after cause: any Error) -> Reading {
-            (.failed(isRetryable: stream.reconnection.isWorthwhile(after: cause)), nil, error)
         }
     }
 

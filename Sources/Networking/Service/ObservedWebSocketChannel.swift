@@ -22,8 +22,9 @@ final class ObservedWebSocketChannel: WebSocketChannel {
     }
 
     func send(_ message: WebSocketMessage) async throws {
+        let date = date()
         try await channel.send(message)
-        report(.messageSent(message, date()))
+        report(.messageSent(message, date))
     }
 
     var subprotocol: String? { channel.subprotocol }

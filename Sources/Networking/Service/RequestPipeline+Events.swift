@@ -26,12 +26,14 @@ extension RequestPipeline {
             var hasHead = false
             /// Whether the end of the call has been reported.
             var isOver = false
+            /// Whether more is reported after the end of the call.
+            var isLasting = false
 
             /// Records an event.
             ///
             /// - Returns: Whether the caller has to deliver the queued events.
             mutating func take(_ event: RequestEvent) -> Bool {
-                guard !isOver else { return false }
+                guard !isOver || isLasting else { return false }
                 switch event {
                 case .attemptStarted, .redirected: hasHead = false
                 case .head: hasHead = true
@@ -79,15 +81,20 @@ extension RequestPipeline {
         /// Returns a closure that reports events after the end of the call; nil if there are no observers. It retains
         /// them.
         var reporterAfterCall: (@Sendable (RequestEvent) -> Void)? {
-            guard let audience = state.withLock({ $0.audience }) else { return nil }
-            return { audience.observe($0) }
+            let hasAudience = state.withLock { state in
+                state.isLasting = state.audience != nil
+                return state.isLasting
+            }
+            guard hasAudience else { return nil }
+            return { [self] in report($0) }
         }
 
         private func deliver() {
             while let (event, audience) = state.withLock({ state in state.queue.next().map { ($0, state.audience) } }) {
                 audience?.observe(event)
                 guard case .finished = event else { continue }
-                let ended = state.withLock { state in
+                let ended = state.withLock { state -> State? in
+                    guard !state.isLasting else { return nil }
                     defer {
                         state.audience = nil
                         state.queue.removeAll()

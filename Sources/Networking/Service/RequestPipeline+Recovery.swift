@@ -109,7 +109,12 @@ extension RequestPipeline {
         scope.refresh?.note(RefreshMark.Failure(error: error, cause: known))
         let report = CallReport(
             of: endpoint, date: date, earlier: history, last: nil, error: error, duration: client.clock.now() - begun)
-        return Failure(error: error.changingCause { $0.attachment = report }, report: report)
+        let isDelayed =
+            failure.response?.isRefusal == true
+            && failure.response?.request.parts.session?.call?.refreshError != nil
+        return Failure(
+            error: error.changingCause { $0.attachment = report }, report: report, isRefreshDelayed: isDelayed,
+            isEnded: scope.interruption.map { $0 != .deadlineExceeded } ?? false)
     }
 
     /// Returns the failure of the current attempt. Between two attempts, it is the failure of the call.

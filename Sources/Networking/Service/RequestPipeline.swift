@@ -15,14 +15,21 @@ final class RequestPipeline {
         /// The error that the caller gets.
         let error: any Error
         let report: CallReport
+        /// Whether the token was refused, and could not be refreshed for now.
+        var isRefreshDelayed = false
+        /// Whether the call was ended: it was cancelled or reset, or its client was shut down.
+        var isEnded = false
 
-        /// The error that decides whether a new call may succeed: the original error, because handlers may have replaced
-        /// the error of the call. If the token was refused and could not be refreshed, it is the error of the refresh.
-        var cause: any Error {
-            let known = error as? NetworkError ?? (error as? GeneralRequestError)?.cause
-            let original = report.attempts.last?.error ?? known ?? error
-            guard let refusal = known, refusal.status == .unauthorized else { return original }
-            return (refusal.underlying as? GeneralRequestError)?.cause ?? refusal.underlying ?? original
+        /// The original error, because handlers may have replaced the error of the call.
+        var cause: any Error { report.attempts.last?.error ?? error.originalNetworkError ?? error }
+
+        /// Returns whether a later call may succeed. That only the refresh of the token failed says nothing about the
+        /// request.
+        ///
+        /// - Parameter isWorthwhile: Decides about the original error.
+        func mayPass(_ isWorthwhile: (any Error) -> Bool) -> Bool {
+            guard !isEnded else { return false }
+            return isRefreshDelayed || (cause as? NetworkError)?.isAboutRefresh == true || isWorthwhile(cause)
         }
     }
 

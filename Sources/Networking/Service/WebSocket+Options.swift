@@ -1,3 +1,5 @@
+public import Foundation
+
 extension WebSocket {
     /// The options of a socket.
     public struct Options: Hashable, Sendable {
@@ -39,8 +41,8 @@ extension WebSocket {
         /// The delay before a reconnection. It doubles with each consecutive handshake that failed, and each connection
         /// that brought no message or was shorter than the delay, up to 16 times its value. The wait is random: between
         /// 75 and 125 % of the delay, and later between 50 and 120 %, so that the clients of a server that restarts do
-        /// not come back in one second. If the server of a refused handshake asks for a delay (`Retry-After`), the wait
-        /// is at least as long, up to ten minutes.
+        /// not come back in one second. If the server of a refused handshake asks for a longer delay (`Retry-After`), up
+        /// to ten minutes, the wait is between this delay and 1.75 times as long.
         public var delay: Duration
         /// The number of handshakes that may fail until a connection has brought a message. Default: no limit. With 0, the
         /// socket never connects again.
@@ -73,7 +75,7 @@ extension WebSocket {
         /// Returns whether another handshake may succeed.
         func isWorthwhile(after error: any Error) -> Bool {
             guard let error = error as? NetworkError else { return false }
-            if error.kind == .noToken { return !error.isLoggedOut }  // the refresh found no network, for example
+            if error.isAboutRefresh { return true }
             if [.deadlineTimedOut, .networkRestricted, .webSocketClosed].contains(error.kind) { return true }
             guard error.kind == .unacceptableStatus, let status = error.status else {
                 return ServerSentEvent.Reconnection().isWorthwhile(after: error)
@@ -89,9 +91,14 @@ extension WebSocket {
         public let response: HTTPResponse
         /// Whether it is the first connection of the socket.
         public let isFirst: Bool
+        private let encode: @Sendable (any Encodable) throws -> WebSocketMessage
 
-        init(_ channel: any WebSocketChannel, response: HTTPResponse, isFirst: Bool) {
+        init(
+            _ channel: any WebSocketChannel, response: HTTPResponse, isFirst: Bool,
+            encode: @escaping @Sendable (any Encodable) throws -> WebSocketMessage
+        ) {
             self.channel = channel
+            self.encode = encode
             self.response = response
             self.isFirst = isFirst
         }
@@ -112,6 +119,12 @@ extension WebSocket {
 
         /// Sends a text on this connection.
         public func send(_ text: String) async throws { try await send(.text(text)) }
+
+        /// Sends bytes on this connection.
+        public func send(_ bytes: Data) async throws { try await send(.binary(bytes)) }
+
+        /// Sends a value on this connection as a text, encoded with the body encoder of the service.
+        public func send(json value: some Encodable) async throws { try await send(encode(value)) }
 
         /// Receives the next message of this connection; nil if it was closed. A message that is received here is not
         /// delivered by the socket.

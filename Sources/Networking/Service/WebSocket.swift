@@ -74,9 +74,9 @@ public final class WebSocket: Sendable {
 
     /// Connects, unless the socket is connected. Reading and sending connect, too.
     ///
-    /// - Throws: The error with which the socket has ended.
+    /// - Throws: The error with which the socket has ended; ``NetworkError/Kind/webSocketClosed`` if it was closed.
     public func connect() async throws {
-        _ = try await core.open()
+        guard try await core.open() != nil else { throw NetworkError.webSocketIsClosing }
     }
 
     /// Sends a message, and waits until the system has taken all of it. Connects first if the socket is not connected. If
@@ -159,8 +159,9 @@ extension NetworkRequesting {
     ///   - settings: The settings of each handshake. Its validators and redirects are those of a handshake: only a
     ///     response with status 101 is accepted.
     ///   - hello: Called on each connection, before messages are sent and delivered: sends and receives what the protocol
-    ///     begins with. An error that it throws ends the connection, and the socket, unless it is a ``NetworkError`` after
-    ///     which another connection may succeed. Default: nil.
+    ///     begins with, on the connection: the socket itself sends and delivers nothing before the hello has ended. It must
+    ///     end within the idle timeout. An error that it throws ends the connection, and the socket, unless it is a
+    ///     ``NetworkError`` after which another connection may succeed. Default: nil.
     public func webSocket(
         _ endpoint: some Endpoint, _ options: WebSocket.Options = WebSocket.Options(),
         reconnecting reconnection: WebSocket.Reconnection = WebSocket.Reconnection(),

@@ -60,6 +60,7 @@ struct WebSocketCall {
 extension ResponseValidator {
     /// Accepts the response to a handshake that opens a WebSocket. The error for a redirect names its target.
     fileprivate static let switchesProtocols = ResponseValidator.status([.switchingProtocols]) { response in
+        guard response.status != .unauthorized else { return nil }  // the reason is about the token
         let location = response.headers[.location].map { " to \(URL.withoutSecrets($0))" } ?? ""
         return "\(response.status)\(location), expected \(HTTPStatus.switchingProtocols) for a WebSocket"
     }

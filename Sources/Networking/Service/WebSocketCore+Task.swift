@@ -49,9 +49,8 @@ extension WebSocketCore {
                     (outcome, failure) = result(of: error, mapped: connection.mapping(error), isFirst: false)
                 }
             } catch let failed as RequestPipeline.Failure {
-                (outcome, failure) = (
-                    .failed(isRetryable: reconnection.isWorthwhile(after: failed.cause)), failed.error
-                )
+                let isRetryable = failed.mayPass(reconnection.isWorthwhile)
+                (outcome, failure) = (.failed(isRetryable: isRetryable), failed.error)
                 asked = retryDelay(of: failed.cause)
             } catch {
                 (outcome, failure) = (.failed(isRetryable: reconnection.isWorthwhile(after: error)), error)
@@ -74,7 +73,7 @@ extension WebSocketCore {
         if let hello {
             guard greet(channel) else { return endEarly(channel) }
             do {
-                try await hello(WebSocket.Connection(channel, response: connection.response, isFirst: isFirst))
+                try await greet(connection, isFirst, hello)
             } catch  where channel.outcome == nil {
                 channel.close(WebSocketClose(.goingAway))
                 return hasEnded ? endEarly(channel) : .hello(error)
@@ -85,6 +84,27 @@ extension WebSocketCore {
         channel.observeOutcome { isOver.settle(.success(())) }
         guard await isWoken(isOver) else { return .socket }
         return channel.outcome.map { .connection($0) } ?? endEarly(channel)
+    }
+
+    /// Lets the app say hello, for at most the idle timeout: a hello that waits for the socket, or for a server that says
+    /// nothing, must not hold the socket for ever.
+    private func greet(
+        _ connection: WebSocketCall.Connection, _ isFirst: Bool,
+        _ hello: @escaping @Sendable (WebSocket.Connection) async throws -> Void
+    ) async throws {
+        let greeted = WebSocket.Connection(connection.channel, response: connection.response, isFirst: isFirst) {
+            try self.message(of: $0)
+        }
+        let limit = client.resolved(settings, for: endpoint).timeouts.effectiveIdle
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await hello(greeted) }
+            group.addTask { [clock = client.clock] in
+                try await clock.wait(for: limit)
+                throw NetworkError(.idleTimedOut, reason: "the hello has not ended within \(limit.shortText)")
+            }
+            defer { group.cancelAll() }
+            try await group.next()
+        }
     }
 
     /// Closes a connection before the server does: the session, or the socket, has ended.
@@ -145,14 +165,18 @@ extension WebSocketCore {
         case .end: finish(.success(()))
         case .fail: finish(.failure(failure ?? NetworkError(.unknown)))  // a failed outcome always has an error
         case .reconnect(let delay):
-            let delay = max(delay, asked)
+            let delay = delay < asked ? asked + asked * 0.75 * client.configuration.random.fraction() : delay
             guard publish(.waiting(delay)) else { return false }
             let wake = Settlement<Void>()
             guard beginWait(wake) else { return true }
             defer { endWait() }
-            let token = reconnection.reachability?.statuses.observe(on: nil) { status in
-                if status.isReachable { wake.settle(.success(())) }
-            }
+            // A server that asks for a delay can be reached.
+            let token =
+                asked > .zero
+                ? nil
+                : reconnection.reachability?.statuses.observe(on: nil) { status in
+                    if status.isReachable { wake.settle(.success(())) }
+                }
             defer { token?.cancel() }
             do {
                 try await client.wait(for: delay, before: endpoint, with: settings, as: presence, wokenBy: wake)

@@ -66,6 +66,7 @@
 
         private func measure(until end: Int, since begun: ContinuousClock.Instant) async throws -> SoakWindow {
             var window = SoakWindow()
+            AllocatorArenas.trim()
             while ContinuousClock.now - begun < .seconds(end) {
                 try await Task.sleep(for: .milliseconds(100))
                 window.add(.now)

@@ -37,10 +37,12 @@ extension EventStreamTests {
         #expect((await reading.value as? NetworkError)?.kind == .resetting)
     }
 
-    @Test("A refresh that fails for a time does not end a stream")
-    func failedRefresh() async throws {
+    @Test(
+        "A refresh that fails for a time does not end a stream",
+        arguments: [NetworkError.Kind.cannotConnect, .deadlineTimedOut])
+    func failedRefresh(kind: NetworkError.Kind) async throws {
         let refresher = StubRefresher { count, _ in
-            if count < 3 { throw NetworkError(.cannotConnect) }
+            if count < 3 { throw NetworkError(kind) }
             return AccessToken("fresh")
         }
         stub.on(nil, nil) { [stub, events] request in
@@ -52,6 +54,28 @@ extension EventStreamTests {
             token: AccessToken("old"), clock: Fixture.stillClock, refresh: refresher.refresh)
         let (data, _) = try await read(service(session).events(News()), waits: 4)
         #expect(data == ["a", "b"])
+        #expect(refresher.count == 3)
+    }
+
+    @Test("A stream whose token has expired waits while the token cannot be refreshed")
+    func expired() async throws {
+        let refresher = StubRefresher { count, _ in
+            if count < 3 { throw NetworkError(.notConnected) }
+            return AccessToken("fresh")
+        }
+        stub.on(.get, "/v1/news", events("data: a\n\n"), events("data: b\n\n"), .status(.noContent))
+        let session = AccessTokenSupervisor(
+            token: AccessToken("old", expiresAt: clock.date.addingTimeInterval(120)), clock: clock.networkClock,
+            refresh: refresher.refresh)
+        let stream = service(session).events(
+            News(), reconnecting: ServerSentEvent.Reconnection(delay: .seconds(200)))
+        let reading = Task {
+            var data: [String] = []
+            for try await event in stream { data.append(event.data) }
+            return data
+        }
+        try await clock.advance(by: .seconds(5), until: { [stub] in stub.requests.count == 3 })
+        #expect(try await reading.value == ["a", "b"])
         #expect(refresher.count == 3)
     }
 

@@ -129,11 +129,21 @@ extension WebSocketServiceTests {
         #expect(refresher.count == 1)
     }
 
+    /// An endpoint whose service has another status for a refused token, and an error of its own for it.
+    private struct Chat: Endpoint {
+        let path: EndpointPath = "chat"
+        let method = HTTPMethod.get
+        let authorizationType = AuthorizationType.bearer
+        func error(for status: HTTPStatus) -> (any Error)? { status == 419 ? Refused() : nil }
+    }
+
+    private struct Refused: Error {}
+
     @Test("A refresh that fails for a time does not end a socket, one that is rejected does", arguments: [true, false])
     func failedRefresh(isRejected: Bool) async throws {
         let refresher = StubRefresher { count, _ in
             if isRejected { throw AccessToken.Rejected() }
-            if count < 3 { throw NetworkError(.cannotConnect) }
+            if count < 3 { throw count == 1 ? URLError(.timedOut) : NetworkError(.deadlineTimedOut) }
             return AccessToken("fresh")
         }
         let connections = Box(0)
@@ -144,26 +154,30 @@ extension WebSocketServiceTests {
                 ? .webSocket { socket in
                     socket.send("two")
                     socket.close()
-                } : .status(.unauthorized)
+                } : .status(419)
         }
         let session = AccessTokenSupervisor(
-            token: AccessToken("old"), clock: clock.networkClock, refresh: refresher.refresh)
-        let socket = service(session).webSocket(.get("chat").authorized(), .init { $0.pingInterval = nil })
+            token: AccessToken("old"), unauthorizedStatuses: [419], clock: clock.networkClock,
+            refresh: refresher.refresh)
+        let socket = service(session).webSocket(Chat(), .init { $0.pingInterval = nil })
         let reading = messages(of: socket)
         let advancing = Task {
             while !Task.isCancelled { await clock.advanceToNextSleeper() }
         }
         defer { advancing.cancel() }
         if isRejected {
-            await #expect(throws: GeneralRequestError.self) { try await reading.value }
+            await #expect(throws: (any Error).self) { try await reading.value }
+            #expect(refresher.count == 1)
         } else {
             #expect(try await reading.value == ["one", "two"])
         }
     }
 
-    @Test("A socket waits for as long as a server that refuses it asks for, up to ten minutes")
+    @Test("A socket waits for as long as a server that refuses it asks for, and for a random part of it")
     func retryAfter() async throws {
-        for (asked, wait) in [("100", Duration.seconds(100)), ("99999", .seconds(600)), ("1", .milliseconds(5_100))] {
+        for (asked, wait) in [
+            ("100", Duration.milliseconds(137_500)), ("99999", .seconds(825)), ("1", .milliseconds(5_100)),
+        ] {
             let refusal = StubResponse.status(.serviceUnavailable, headers: ["Retry-After": asked])
             stub.on(.get, "/v1/chat", .webSocket { $0.send("one") }, refusal, .webSocket { $0.close() })
             let socket = service().webSocket(.get("chat"), .init { $0.pingInterval = nil })
@@ -172,5 +186,63 @@ extension WebSocketServiceTests {
             #expect(await clock.advanceToNextSleeper() == wait)
             #expect(try await reading.value == ["one"])
         }
+    }
+
+    @Test("A hello that does not end is ended by the idle timeout; one that sends values ends", arguments: 0..<3)
+    func endlessHello(stage: Int) async throws {
+        stub.on(.get, "/v1/chat", .webSocket { socket in while try await socket.receive() != nil {} })
+        let socket = Box<WebSocket?>(nil)
+        let made = service().webSocket(
+            .get("chat"), .init { $0.pingInterval = nil }, with: RequestSettings { $0.timeouts.idle = .seconds(7) }
+        ) { connection in
+            try await connection.send(json: ["token": "x"])
+            try await connection.send(Data([1]))
+            switch stage {
+            case 0: _ = try await connection.receive()
+            case 1: try await socket.value?.send("on the socket")
+            default: break
+            }
+        }
+        socket.change { $0 = made }
+        defer { socket.change { $0 = nil } }
+        let connecting = Task { try await made.connect() }
+        if stage < 2 {
+            #expect(await clock.advanceToNextSleeper() == .seconds(7))
+            let error = await #expect(throws: NetworkError.self) { try await connecting.value }
+            #expect(error?.kind == .idleTimedOut && error?.reason?.contains("hello") == true)
+        } else {
+            try await connecting.value
+            await made.close()
+            let error = await #expect(throws: NetworkError.self) { try await made.connect() }
+            #expect(error?.kind == .webSocketClosed)
+        }
+    }
+
+    @Test("A reset ends a socket whose handshake waits for a retry")
+    func resetWhileRetrying() async throws {
+        stub.on(.get, "/v1/chat", .webSocket { $0.send("one") }, .status(.serviceUnavailable))
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.clock = clock.networkClock
+            $0.retry = RetryPolicy(retries: 3, backoff: .constant(.seconds(40)), on: .statuses(.serviceUnavailable))
+        }
+        let socket = service.webSocket(.get("chat"), .init { $0.pingInterval = nil })
+        let reading = messages(of: socket)
+        await clock.advanceToNextSleeper()
+        while stub.requests.count < 2 { await Task.yield() }
+        await clock.waitForSleepers()
+        await service.reset()
+        let error = await #expect(throws: (any Error).self) { try await reading.value }
+        #expect("\(error as Any)".contains("reset"), "\(error as Any)")
+        #expect(stub.requests.count == 2)
+    }
+
+    @Test("A refused handshake without a token says why it had none")
+    func missingToken() async throws {
+        stub.on(.get, "/v1/chat", .status(.unauthorized))
+        let error = await #expect(throws: GeneralRequestError.self) {
+            try await service().webSocket(.get("chat")).connect()
+        }
+        #expect(error?.description.contains("sent without a token") == true, "\(error as Any)")
     }
 }

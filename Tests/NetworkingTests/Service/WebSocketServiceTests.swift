@@ -27,6 +27,11 @@ struct WebSocketServiceTests {
         }
     }
 
+    /// Moves the clock until a condition is true, less than the time that a hello may take.
+    func advance(until condition: @escaping @Sendable () -> Bool) async throws {
+        try await clock.advance(by: .milliseconds(100), atMost: 500, until: condition)
+    }
+
     @Test("Nothing is sent before the socket is used, and one connection serves reading and sending")
     func lazy() async throws {
         stub.on(
@@ -155,7 +160,7 @@ struct WebSocketServiceTests {
         }
         try await socket.send("go")
         let reading = messages(of: socket)
-        for _ in 0..<2 { await clock.advanceToNextSleeper() }
+        try await advance { [stub] in stub.requests.count == 3 }
         let error = await #expect(throws: NetworkError.self) { try await reading.value }
         #expect(error?.underlying as? WebSocketClose == WebSocketClose(.policyViolation))
     }
@@ -195,7 +200,7 @@ struct WebSocketServiceTests {
             _ = try await connection.receive()  // the first connection ends here
         }
         let sending = Task { try await socket.send("late") }
-        await clock.advanceToNextSleeper()
+        try await advance { [stub] in stub.requests.count == 2 }
         try await sending.value
         while received.value.isEmpty { await Task.yield() }
         #expect(received.value == [.text("late")])

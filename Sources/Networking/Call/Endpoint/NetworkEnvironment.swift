@@ -83,7 +83,9 @@ final class ServerAddress: Sendable {
                     + "write scheme and host, as in https://api.example.com")
         }
         guard scheme.lowercased() == "http" || scheme.lowercased() == "https" else {
-            throw NetworkError(.invalidRequest, reason: "base URL: its scheme is \"\(scheme)\", not http or https")
+            throw NetworkError(
+                .invalidRequest,
+                reason: "base URL: its scheme is \"\(scheme)\", not http or https\(URL.hint(for: scheme))")
         }
         if let fault = parts.fault { throw NetworkError(.invalidRequest, reason: "base URL: \(fault)") }
         try url.checkSegments()

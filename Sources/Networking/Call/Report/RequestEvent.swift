@@ -6,8 +6,8 @@ public import Foundation
 /// call that opened a ``WebSocket`` reports more afterwards: the messages of its connection. Between them, each attempt
 /// reports ``attemptStarted(_:_:)``, its waits, ``permitAcquired(attempt:)``, ``adapted(_:)``, the events of the
 /// transfer, and ``attemptEnded(_:)``. An attempt that was paused is reported again, with the same number. If the
-/// request cannot be created, ``attemptEnded(_:)`` is the only event of the attempt. More cases may be added: a `switch`
-/// needs a `default`.
+/// request cannot be created, ``attemptEnded(_:)`` is the only event of the attempt. More cases may be added: a
+/// `switch` needs a `default`.
 public enum RequestEvent: Sendable {
     /// The call begins.
     case started
@@ -35,9 +35,10 @@ public enum RequestEvent: Sendable {
     case attemptEnded(RequestAttempt)
     /// The call is over: its retries, its error handlers and its own callbacks have ended.
     case finished(CallReport)
-    /// A message was sent on the connection of a ``WebSocket``, at this time. Reported by the task that sent it.
+    /// A message was sent on the connection of a ``WebSocket``. The date is that of the beginning of `send`. The event
+    /// is reported when all of the message was handed over, so that the answer may be reported before it.
     case messageSent(WebSocketMessage, Date)
-    /// A message of the connection of a ``WebSocket`` was read, at this time. Reported by the task that reads it.
+    /// A message of the connection of a ``WebSocket`` was read, at this date.
     case messageReceived(WebSocketMessage, Date)
 
     init(_ signal: RequestSignal) {

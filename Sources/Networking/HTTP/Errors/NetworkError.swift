@@ -72,6 +72,9 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, L
     /// Whether the request was not sent because nobody is logged in.
     var isLoggedOut: Bool { kind == .noToken && underlying?.isEndOfSession == true }
 
+    /// Whether the request was not sent because the token could not be read or refreshed for now.
+    var isAboutRefresh: Bool { kind == .noToken && !isLoggedOut }
+
     /// The texts for the user if the underlying error is that of a refresh, or of the token store, and the session goes
     /// on. They replace the texts about logging in, because the user is still logged in. Nil if the session is over.
     var textsOfRefresh: (description: String, suggestion: String?)? {
@@ -92,7 +95,8 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, L
         .networkRestricted: "The app is not allowed to use the available network.",
         .cannotResolveHost: "The server cannot be reached.", .cannotConnect: "The server cannot be reached.",
         .connectionLostBeforeHead: "The connection was lost.", .connectionLostAfterHead: "The connection was lost.",
-        .truncatedBody: "The connection was lost.", .connectTimedOut: "The request took too long.",
+        .truncatedBody: "The connection was lost.", .webSocketClosed: "The connection was closed.",
+        .connectTimedOut: "The request took too long.",
         .idleTimedOut: "The request took too long.", .deadlineTimedOut: "The request took too long.",
         .tlsUntrusted: "The connection is not secure.", .tlsFailed: "The connection is not secure.",
         .noToken: "You are not logged in.", .circuitOpen: "The server is not available at the moment.",

@@ -30,7 +30,7 @@ extension HTTPRequest {
     private func validateURL() throws {
         guard let scheme = origin?.scheme ?? url.scheme?.lowercased() else { throw invalid("URL", "it has no scheme") }
         guard scheme == "http" || scheme == "https" else {
-            throw invalid("URL", "its scheme is \"\(scheme)\", not http or https")
+            throw invalid("URL", "its scheme is \"\(scheme)\", not http or https\(URL.hint(for: scheme))")
         }
         guard origin != nil else { throw invalid("URL", "it has no host") }
         if let fault = URLAuthority(url).fault { throw invalid("URL", fault) }
@@ -58,5 +58,12 @@ extension HTTPRequest {
 
     private func invalid(_ part: String, _ reason: String) -> NetworkError {
         NetworkError(.invalidRequest, reason: "\(part): \(reason)", request: self)
+    }
+}
+
+extension URL {
+    /// What to write in place of the scheme of a WebSocket.
+    static func hint(for scheme: String) -> String {
+        ["ws", "wss"].contains(scheme.lowercased()) ? "; for a WebSocket, write http for ws, and https for wss" : ""
     }
 }

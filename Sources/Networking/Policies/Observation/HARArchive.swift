@@ -164,7 +164,9 @@ public final class HARRecorder: RequestObserver {
             socket.count += 1
             socket.size += message.size
             guard socket.count <= HARRecorder.mostMessages, socket.size <= HARRecorder.maximumSize / 4 else {
-                entries[index].comment = "only the first \(socket.count - 1) messages were recorded"
+                let note = "only the first \(socket.count - 1) messages were recorded"
+                entries[index].comment = [entries[index].comment, note].compactMap { $0 }.joined(separator: "; ")
+                size += note.utf8.count
                 sockets[call] = nil
                 return
             }
@@ -196,7 +198,11 @@ public final class HARRecorder: RequestObserver {
 
     /// The exchanges recorded so far, ordered by the time at which they began.
     public var archive: HARArchive {
-        HARArchive(entries: recorded.withLock { $0.entries }.sorted { $0.startedDateTime < $1.startedDateTime })
+        var entries = recorded.withLock { $0.entries }.sorted { $0.startedDateTime < $1.startedDateTime }
+        for index in entries.indices where entries[index].messages?.isEmpty == false {
+            entries[index].messages?.sort { $0.time < $1.time }
+        }
+        return HARArchive(entries: entries)
     }
 
     /// Removes all recorded exchanges.
@@ -204,8 +210,8 @@ public final class HARRecorder: RequestObserver {
         recorded.withLock { $0 = Recorded() }
     }
 
-    /// Records a call when it is over, and the messages of a WebSocket that it has opened: up to 10,000 of each, and up
-    /// to 16 MiB.
+    /// Records a call when it is over, and the messages of a WebSocket that it has opened: up to 10,000 messages of a
+    /// socket, and up to 16 MiB.
     public func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
         switch event {
         case .finished(let report):
@@ -225,6 +231,7 @@ public final class HARRecorder: RequestObserver {
     }
 
     private func record(_ message: WebSocketMessage, _ type: String, _ date: Date, of call: RequestEvent.Call) {
+        guard recorded.withLock({ $0.sockets[call.id] }) != nil else { return }
         let entry = HARArchive.SocketMessage(message, type, date, redaction)
         recorded.withLock { recorded in
             recorded.add(entry, of: call.id)

@@ -31,6 +31,9 @@ extension SessionTicket {
         let session: Int
         /// Returns whether no other error handler can decide before the handler of the session.
         let isFirst: @Sendable () -> Bool
+        /// The error of the refresh for which the call waited last, if the session goes on. The handler of the session
+        /// sets it.
+        @exclusivity(unchecked) nonisolated(unsafe) var refreshError: (any Error)?  // because one task makes the call
         private let (method, path): (HTTPMethod, EndpointPath?)
         /// The state of the call in the session. Only the supervisor uses it, and only under its own lock: it decides
         /// from this state and its own state together.

@@ -41,6 +41,7 @@ public struct UnauthorizedErrorHandler: ErrorHandler, AccessTokenPart {
         } catch is SessionEnded {
             return .next(failure.error, because: "the session in which the call began has ended")
         } catch {
+            call.refreshError = error.isEndOfSession ? nil : error
             return next(failure, because: error)
         }
     }

@@ -120,6 +120,9 @@
             return entries[Int(use.socket)]
         }
 
+        /// Whether the socket still has the connection of a use.
+        func isCurrent(_ use: Use) -> Bool { entry(of: use) != nil }
+
         /// Returns whether a connection was opened, and libcurl waits for nothing on its socket.
         func isUnwanted(_ use: Use) -> Bool { use.socket >= 0 && (entry(of: use)?.wanted ?? 0) == 0 }
 

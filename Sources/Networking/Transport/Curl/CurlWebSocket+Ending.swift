@@ -1,5 +1,6 @@
 #if os(Linux)
     import CLibcurl
+    import Foundation
 
     /// The end.
     extension CurlWebSocket {
@@ -21,8 +22,8 @@
         func endLate() {
             if isConnecting { return end(NetworkError(.connectTimedOut)) }
             if case .handshake = phase { return end(NetworkError(.idleTimedOut)) }
-            // The peer did not answer, or has not closed the connection in time.
-            end(closingError)
+            // The peer did not answer, or has not closed the connection in time; or its last messages were not read.
+            end(isSendingOver ? .webSocketLost : closingError)
         }
 
         /// The connection has ended.
@@ -33,8 +34,10 @@
                 guard code == CCURLE_OK else { return end(NetworkError(.truncatedBody)) }
                 finishRefusal()
             case .handshake:
-                let code = code == CCURLE_OK ? Int32(CCURLE_GOT_NOTHING) : code
-                end(handle?.failure(code) ?? NetworkError(.connectionLostBeforeHead))
+                // The second code says that libcurl no longer has the connection.
+                let isGone = [CCURLE_OK, CCURLE_UNSUPPORTED_PROTOCOL].contains(Int(code))
+                let code = isGone ? Int32(CCURLE_GOT_NOTHING) : code
+                end(handle?.failure(code).hintingAtCertificate(request) ?? NetworkError(.connectionLostBeforeHead))
             default:
                 end(isClosedByPeer || writer.closed != nil ? closingError : NetworkError.webSocketLost)
             }
@@ -50,6 +53,8 @@
             chunk = nil
             isSendingOver = true
             writer.finish(NetworkError.webSocketLost)
+            // What has arrived may wait for a reader who waits for his message to be sent.
+            if due == .max { setDue(webSockets.now.adding(CurlWebSocket.closingTime)) }
             webSockets.continueLater(self)  // reading ends with the messages, or the response, that have arrived
         }
 
@@ -92,6 +97,19 @@
             if !wasOpen { loop.loads.end(on: loop.index) }
             loop.loads.endWebSocket(on: loop.index)
             ending.settle(.success(()))
+        }
+    }
+
+    extension NetworkError {
+        /// With TLS 1.3, a server refuses a missing client certificate after the handshake of TLS, and often without a
+        /// word: libcurl has established the connection by then.
+        fileprivate func hintingAtCertificate(_ request: HTTPRequest) -> NetworkError {
+            guard kind == .connectionLostBeforeHead, request.url.scheme?.lowercased() == "https" else { return self }
+            var error = self
+            error.reason =
+                (reason ?? kind.explanation)
+                + "; perhaps the server requires a client certificate (tls.clientCertificate)"
+            return error
         }
     }
 #endif

@@ -123,6 +123,7 @@
         func begin(on socket: Int32) {
             guard socket >= 0 else { return end(NetworkError(.connectionLostBeforeHead)) }
             self.socket = socket
+            handle?.use(socket)  // the last socket that libcurl waited for may be that of another address
             phase = .handshake
             webSockets.open(self, on: socket)
             let head = handshake.head(of: request)
@@ -200,7 +201,8 @@
 
         private func write() {
             guard let handle else { return }
-            for _ in 0..<CurlWebSocket.mostPieces where !webSockets.isTurnOver {
+            // One piece leaves in each turn, however much arrives.
+            for piece in 0..<CurlWebSocket.mostPieces where piece == 0 || !webSockets.isTurnOver {
                 guard let next = chunk ?? nextChunk() else { return }
                 chunk = next
                 var count = 0

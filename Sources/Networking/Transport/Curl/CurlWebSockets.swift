@@ -111,6 +111,8 @@
                     webSocket.end(isTooLarge ? CurlTunnel.tooLarge : handle.failure(result))
                     continue
                 }
+                // libcurl may close an open connection that was never used, so each one sends at once.
+                pace.begin(oneOf: active.count)
                 webSocket.begin(on: clibcurl_easy_get_socket(easy))
             }
         }
@@ -157,7 +159,8 @@
             active[webSocket.index].index = webSocket.index
             active.removeLast()
             busy.removeAll { $0 === webSocket }
-            if webSocket.socket >= 0 {
+            // Should libcurl have closed the socket, another connection may have its number.
+            if webSocket.socket >= 0, let handle = webSocket.handle, sockets.isCurrent(handle.connection) {
                 open[webSocket.socket] = nil
                 sockets.take(0, on: webSocket.socket)
                 sockets.forget(webSocket.socket)
@@ -179,12 +182,16 @@
         /// Closes all WebSockets with code 1001, because the transport is shutting down.
         func closeAll(at now: UInt64) {
             self.now = now
-            for webSocket in active { webSocket.leave() }
+            for webSocket in active {
+                pace.begin(oneOf: active.count)
+                webSocket.leave()
+            }
         }
 
         /// Ends everything, because the loop ends.
         func stop() {
             for webSocket in active {
+                pace.begin(oneOf: active.count)
                 webSocket.leave()
                 webSocket.end(NetworkError(.transportShutDown))
             }

@@ -36,6 +36,8 @@ final class SessionWebSocket: WebSocketConnection {
         var closeOfPeer: WebSocketClose?
         /// The error that ended the connection, if the task reports it before its end.
         var failure: NetworkError?
+        /// Whether no message can be received any more.
+        var hasFailed = false
         var isOver = false
         /// The transport, retained as long as the task exists.
         var owner: (any AnyObject & Sendable)?
@@ -82,6 +84,7 @@ final class SessionWebSocket: WebSocketConnection {
         end(error)
         state.withLock { $0.sending }?.settle(.failure(error))
         task.cancel()
+        limitClosing()
     }
 
     /// Closes the connection with code 1001, in place of what waits to be sent.
@@ -98,27 +101,28 @@ final class SessionWebSocket: WebSocketConnection {
         limitClosing()
     }
 
-    /// The task has ended.
+    /// The task has ended. May be called again.
     func finish(_ error: (any Error)?) {
-        let (close, failure, sending, owner) = state.withLock { state in
+        let (sending, owner, isReceiving) = state.withLock { state in
             state.isOver = true
             defer { state.owner = nil }
-            return (state.closeOfPeer, state.failure, state.sending, state.owner)
+            return (state.sending, state.owner, state.isReceiving && state.closeOfPeer != nil && state.failure == nil)
         }
         defer { withExtendedLifetime(owner) {} }
-        let end: Result<WebSocketClose, any Error> =
-            if let failure {
-                .failure(failure)
-            } else if let close = close ?? task.closeOfPeer {
-                .success(close)
-            } else {
-                .failure(error.map(networkError) ?? .webSocketLost)
-            }
-        inbox.finish(end)
+        let end = end(after: error)
+        if !isReceiving { inbox.finish(end) }  // otherwise, the messages before the close frame are being delivered
         let unsent = outbox.closing == nil ? end.errorOfSending : NetworkError.webSocketIsClosing
         outbox.finish(unsent)
         sending?.settle(.failure(unsent))
         ending.settle(.success(()))
+    }
+
+    /// Returns how the connection ended, if it ends now.
+    private func end(after error: (any Error)?) -> Result<WebSocketClose, any Error> {
+        let (close, failure) = state.withLock { ($0.closeOfPeer, $0.failure) }
+        if let failure { return .failure(failure) }
+        if let close = close ?? task.closeOfPeer { return .success(close) }
+        return .failure(error.map(networkError) ?? .webSocketLost)
     }
 
     /// Ends both sides with an error.
@@ -144,7 +148,15 @@ final class SessionWebSocket: WebSocketConnection {
             return !state.isTimed
         }
         guard isFirst else { return }
-        queue.asyncAfter(deadline: .now() + .milliseconds(closingTime.milliseconds)) { [task] in task.cancel() }
+        let time = DispatchTimeInterval.milliseconds(closingTime.milliseconds)
+        queue.asyncAfter(deadline: .now() + time) { [self] in
+            task.cancel()
+            // The system reports the end of the task, which must not be waited for without a limit.
+            queue.asyncAfter(deadline: .now() + time) { [self] in
+                finish(nil)
+                inbox.finish(end(after: nil))
+            }
+        }
     }
 
     private func networkError(_ error: any Error) -> NetworkError {
@@ -162,11 +174,14 @@ extension SessionWebSocket {
     /// messages that are left are asked for.
     private func receive() {
         let mayPause = state.withLock { $0.closeOfPeer == nil && !$0.isClosing } && outbox.closing == nil
-        let isPaused = mayPause && inbox.isFull()
-        activity.withLock { $0.isPaused = isPaused }
+        let isPaused = activity.withLock { activity in
+            activity.isPaused = mayPause && inbox.isFull()
+            return activity.isPaused
+        }
         guard !isPaused else { return }
         let isFirst = state.withLock { state in
-            guard !state.isReceiving, !state.isOver, state.failure == nil else { return false }
+            let mayHaveMore = !state.isOver || state.closeOfPeer != nil
+            guard !state.isReceiving, mayHaveMore, state.failure == nil, !state.hasFailed else { return false }
             state.isReceiving = true
             return true
         }
@@ -189,6 +204,7 @@ extension SessionWebSocket {
 
     /// No further messages arrive. The task may report the close frame of the peer later than this failure.
     private func stopReceiving(_ error: any Error) {
+        state.withLock { ($0.isReceiving, $0.hasFailed) = (false, true) }
         let error = networkError(error)
         if error.kind == .responseTooLarge {
             end(error)

@@ -83,6 +83,14 @@ package final class WebSocketOutbox: Sendable {
     /// Takes the next message.
     package func next() -> Item? { state.withLock { $0.take() } }
 
+    /// Whether the next message has at most this number of bytes, or there is none.
+    package func fits(_ room: Int) -> Bool {
+        state.withLock { state in
+            let next = state.items.dropFirst(state.head).lazy.compactMap { $0 }.first
+            return next.map { $0.payload.count <= room } ?? true
+        }
+    }
+
     /// Returns whether a ping was asked for, once.
     package func takePing() -> Bool {
         state.withLock { state in
@@ -108,7 +116,7 @@ package final class WebSocketOutbox: Sendable {
 extension NetworkError {
     /// The error of a message that is sent after the socket was closed.
     static var webSocketIsClosing: NetworkError {
-        NetworkError(.webSocketClosed, reason: "the socket is closing, and sends no further messages")
+        NetworkError(.webSocketClosed, reason: "the socket was closed, and sends no further messages: open another one")
     }
 
     /// The error of a connection that ended without a close frame.

@@ -63,11 +63,14 @@ package struct WebSocketWriter {
         if let close = urgentClose { return write(close, into: rest) }
         if !pongs.isEmpty { return write(.pong, pongs.removeFirst(), into: rest) }
         if outbox.takePing() { return write(.ping, Data(), into: rest) }
-        if current == nil { (current, position) = (outbox.next(), 0) }
+        let room = rest.count - WebSocketFrame.largestHead
+        // A message that does not fit begins in a chunk of its own. Until then, it can be withdrawn.
+        if current == nil {
+            guard isFirst || outbox.fits(room) else { return nil }
+            (current, position) = (outbox.next(), 0)
+        }
         guard let item = current else { return outbox.closing.flatMap { write($0, into: rest) } }
         let left = item.payload.count - position
-        let room = rest.count - WebSocketFrame.largestHead
-        // A message that does not fit begins in a chunk of its own.
         guard left <= room || isFirst else { return nil }
         let length = min(left, room)
         var frame = WebSocketFrame(
