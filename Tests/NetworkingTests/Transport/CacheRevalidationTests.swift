@@ -38,14 +38,13 @@ struct CacheRevalidationTests {
         while stub.requests.count < 2 { await Task.yield() }
         #expect(limit.activeCount == 1, "the validation has the permit of its call")
         await responses.give("two")
-        // The permit is returned before the response is stored.
         while try await service.request(Get()) == "one" { await Task.yield() }
         #expect(try await service.request(Get()) == "two")
-        #expect(limit.activeCount == 0)
+        while limit.activeCount > 0 { await Task.yield() }  // the response is stored before the permit is returned
         #expect(stub.requests.count == 2, "at most one validation of a URL runs at a time")
         clock.advance(by: .seconds(61))
-        #expect(try await service.request(Get()) == "two")
-        while stub.requests.count < 3 { await Task.yield() }
+        // The next validation begins when the first one has ended.
+        while stub.requests.count < 3 { #expect(try await service.request(Get()) == "two") }
         await responses.give("three")
         while try await service.request(Get()) == "two" { await Task.yield() }
         #expect(try await service.request(Get()) == "three", "a later validation is not prevented by the first one")
