@@ -26,7 +26,7 @@
         func urlSession(
             _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol subprotocol: String?
         ) {
-            open(webSocketTask, SystemWebSocketTask(webSocketTask), subprotocol: subprotocol)
+            open(webSocketTask, SystemTask(webSocketTask), subprotocol: subprotocol)
         }
 
         func urlSession(
@@ -38,7 +38,7 @@
     }
 
     /// The task of the system.
-    private final class SystemWebSocketTask: SessionWebSocketTask, @unchecked Sendable {  // because a task is thread-safe
+    private final class SystemTask: SessionWebSocketTask, @unchecked Sendable {  // because tasks are thread-safe
         private let task: URLSessionWebSocketTask
 
         init(_ task: URLSessionWebSocketTask) {
