@@ -47,6 +47,26 @@ struct ChatRoom {
     func leave() async { await socket.close() }
 }
 
+/// A socket that the code 4001 ends, and whose state a banner shows.
+func openRoom(
+    _ service: NetworkService, show: @escaping @Sendable (String) -> Void
+) -> (WebSocket, ObservationToken) {
+    var reconnection = WebSocket.Reconnection(delay: .seconds(1))
+    reconnection.endingCodes.insert(4001)
+    let socket = service.webSocket(
+        ChatEndpoint.room(7), .init { $0.pingInterval = .seconds(10) },
+        reconnecting: reconnection)
+    let token = socket.states.observe { state in
+        switch state {
+        case .connecting: show("connecting")
+        case .open: show("connected")
+        case .waiting(let time): show("connects again in \(time)")
+        case .idle, .closed: show("not connected")
+        }
+    }
+    return (socket, token)
+}
+
 func sendTokens(
     of session: AccessTokenSupervisor, on socket: WebSocket
 ) -> ObservationToken {
@@ -88,6 +108,25 @@ struct WebSocketRecipeTests {
         try await room.read { shown.append($0) }
         #expect(shown == [ChatMessage(author: "Ada", text: "hello")])
         await room.leave()
+    }
+
+    @Test("A banner shows the states of a socket, which its server ends with the code of a refusal")
+    func states() async throws {
+        let stub = StubTransport()
+        stub.on(.get, "/rooms/7/socket", .webSocket { $0.close(WebSocketClose(4001)) })
+        let service = NetworkService(environment: NetworkEnvironment(baseURL: URL(string: "https://chat.example.com")))
+        {
+            $0.transport = stub
+            $0.clock = Fixture.stillClock
+        }
+        let shown = Box<[String]>([])
+        let (socket, token) = openRoom(service) { text in shown.change { $0.append(text) } }
+        var reader = socket.makeAsyncIterator()
+        let error = await #expect(throws: NetworkError.self) { try await reader.next() }
+        #expect(error?.kind == .webSocketClosed)
+        while shown.value.count < 3 { await Task.yield() }
+        #expect(shown.value == ["connecting", "connected", "not connected"])
+        token.cancel()
     }
 
     @Test("A refreshed token is sent on the socket")
