@@ -28,13 +28,9 @@ import Testing
                 + "Sec-WebSocket-Accept: $ACCEPT\r\n\r\n"
 
             private static func serve(_ steps: [Step], _ connection: RawServer.Connection) {
-                var head = Data()
-                while !head.hasSuffix("\r\n\r\n") {
-                    let byte = connection.read(1)
-                    guard !byte.isEmpty else { return }
-                    head += byte
-                }
-                let key = String(decoding: head, as: UTF8.self)
+                guard let head = connection.head() else { return }
+                let key =
+                    head
                     .firstMatch(of: /Sec-WebSocket-Key: (\S+)/).map { String($0.output.1) }
                 let accept = WebSocketHandshake.accept(for: key ?? "")
                 for step in steps {
@@ -249,7 +245,4 @@ import Testing
         }
     }
 
-    extension Data {
-        func hasSuffix(_ text: String) -> Bool { suffix(text.utf8.count).elementsEqual(text.utf8) }
-    }
 #endif

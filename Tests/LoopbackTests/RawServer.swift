@@ -11,14 +11,17 @@ final class RawServer: Sendable {
         let number: Int
 
         /// Reads the head of a request. Returns false if the client has closed the connection.
-        func readHead() -> Bool {
+        func readHead() -> Bool { head() != nil }
+
+        /// Reads the head of a request; nil if the connection ends before.
+        func head() -> String? {
             var head = Data()
             var byte: UInt8 = 0
             while head.suffix(4) != Data("\r\n\r\n".utf8) {
-                guard recv(socket, &byte, 1, 0) == 1 else { return false }
+                guard recv(socket, &byte, 1, 0) == 1 else { return nil }
                 head.append(byte)
             }
-            return true
+            return String(decoding: head, as: UTF8.self)
         }
 
         /// Waits up to the given time for bytes. Returns the number of available bytes, at most 1,024. The bytes remain

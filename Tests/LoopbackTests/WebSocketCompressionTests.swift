@@ -15,13 +15,7 @@
             ) async throws -> (offer: String, frames: [(first: UInt8, length: Int)]) {
                 let seen = Box<(offer: String, frames: [(first: UInt8, length: Int)])>(("", []))
                 let server = try RawServer { connection in
-                    var head = Data()
-                    while !head.hasSuffix("\r\n\r\n") {
-                        let byte = connection.read(1)
-                        guard !byte.isEmpty else { return }
-                        head += byte
-                    }
-                    let text = String(decoding: head, as: UTF8.self)
+                    guard let text = connection.head() else { return }
                     let key = text.firstMatch(of: /Sec-WebSocket-Key: (\S+)/).map { String($0.output.1) } ?? ""
                     let offer = text.firstMatch(of: /Sec-WebSocket-Extensions: ([^\r]+)/).map { String($0.output.1) }
                     seen.change { $0.offer = offer ?? "" }

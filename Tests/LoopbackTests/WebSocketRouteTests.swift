@@ -56,13 +56,7 @@ import Testing
                 let server = try echo()
                 let port = try #require(server.url.port)
                 let proxy = try RawServer { connection in
-                    var head = Data()
-                    while !head.hasSuffix("\r\n\r\n") {
-                        let byte = connection.read(1)
-                        guard !byte.isEmpty else { return }
-                        head += byte
-                    }
-                    let text = String(decoding: head, as: UTF8.self)
+                    guard let text = connection.head() else { return }
                     guard text.hasPrefix("CONNECT"),
                         text.contains("Basic \(Data("user:right".utf8).base64EncodedString())")
                     else {

@@ -35,8 +35,8 @@ extension WebSocket {
     ///
     /// A socket does not connect again if its first handshake failed, if a handshake was refused (a status below 500
     /// except 408, 425 and 429), or if the server closed the connection with a code of ``endingCodes``. A token that is
-    /// refused with 401 is refreshed first; if the refresh fails for now, for example without a network, the socket waits
-    /// and connects again. After code 1000, the sequence ends without an error.
+    /// refused is refreshed first; if the refresh fails for now, for example without a network, the socket waits and
+    /// connects again. After code 1000, the sequence ends without an error.
     public struct Reconnection: Sendable {
         /// The delay before a reconnection. It doubles with each consecutive handshake that failed, and each connection
         /// that brought no message or was shorter than the delay, up to 16 times its value. The wait is random: between

@@ -31,6 +31,7 @@ public struct UnauthorizedErrorHandler: ErrorHandler, AccessTokenPart {
         // POST is sent again only if it is safe to repeat.
         let hasChanged = failure.adaptedRequest.map { $0.method != response.request.method } ?? false
         guard !hasChanged || failure.isSafeToRepeat else { return .next(failure.error) }
+        call.refreshError = nil
         do {
             let reason = try await supervisor.waitToRepeat(call, sent, status: response.status.code)
             return reason.map { .retry(because: $0) } ?? .next(failure.error)
