@@ -40,16 +40,27 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     private let state: Locked<State>
     /// Called after the first observation has begun, or the last one has ended, outside every lock.
     private let whenUsed: (@Sendable () -> Void)?
+    /// Called with a closure for each new observation. The closure delivers earlier values to that observation alone.
+    private let replay: (@Sendable (_ deliver: @escaping @Sendable ([Value]) -> Void) -> Void)?
 
     /// Creates a broadcaster with an optional initial value. Default: no value.
     public init(_ current: Value? = nil) {
         state = Locked(State(current: current))
-        whenUsed = nil
+        (whenUsed, replay) = (nil, nil)
     }
 
     init(whenUsed: @escaping @Sendable () -> Void) {
         state = Locked(State())
-        self.whenUsed = whenUsed
+        (self.whenUsed, replay) = (whenUsed, nil)
+    }
+
+    /// Creates a broadcaster that delivers earlier values to each new observation, and has no current value.
+    ///
+    /// - Parameter replay: Called after an observation has begun, outside every lock. It may deliver the values later,
+    ///   on any thread.
+    package init(replaying replay: @escaping @Sendable (_ deliver: @escaping @Sendable ([Value]) -> Void) -> Void) {
+        state = Locked(State())
+        (whenUsed, self.replay) = (nil, replay)
     }
 
     deinit {
@@ -103,6 +114,13 @@ public final class Broadcaster<Value: Sendable>: Sendable {
         }
         deliver()
         if isFirst { whenUsed?() }
+        replay? { [weak self] values in
+            guard let self else { return }
+            state.withLock { state in
+                for value in values { state.queue.append(Delivery(value: value, receivers: [id])) }
+            }
+            deliver()
+        }
         return ObservationToken { [weak self] in self?.remove(id) }
     }
 

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A state that is accessed only under its lock. Copies share the state and the lock.
 ///
@@ -84,11 +84,13 @@ struct AsyncLock: Sendable {
 
 /// A lock file. Only one thread of one process holds the lock at a time. The system releases the lock if the process
 /// ends.
-struct FileLock: Sendable {
+package struct FileLock: Sendable {
     let path: String
 
+    package init(path: String) { self.path = path }
+
     /// Waits for the lock and holds it while a closure runs. Creates the file if there is none.
-    func locked<Value>(_ body: (_ file: Int32) throws -> Value) throws -> Value {
+    package func locked<Value>(_ body: (_ file: Int32) throws -> Value) throws -> Value {
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard file >= 0 else { throw FileLock.fault(path) }
         defer { close(file) }
@@ -99,7 +101,7 @@ struct FileLock: Sendable {
     }
 
     /// Whether a file belongs to this user or to the administrator.
-    static func isTrusted(_ status: stat) -> Bool { [geteuid(), 0].contains(status.st_uid) }
+    package static func isTrusted(_ status: stat) -> Bool { [geteuid(), 0].contains(status.st_uid) }
 
     /// Whether an open file is a regular file that belongs to this user or to the administrator.
     static func isTrusted(_ file: Int32) -> Bool {
@@ -108,7 +110,7 @@ struct FileLock: Sendable {
     }
 
     /// Returns the error of a system call. Default: the last one, from `errno`.
-    static func fault(_ path: String, _ number: Int32 = errno, reading: Bool = false) -> any Error {
+    package static func fault(_ path: String, _ number: Int32 = errno, reading: Bool = false) -> any Error {
         let code = POSIXErrorCode(rawValue: number) ?? .EIO
         let isDenied = code == .EACCES || code == .EPERM
         let kind: CocoaError.Code = reading ? isDenied ? .fileReadNoPermission : .fileReadUnknown : .fileWriteUnknown

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A source of random numbers. The library uses it for idempotency keys, the identifiers of calls and the jitter of
 /// delays. Tests can replace the default, ``system``, with a seeded generator.
@@ -22,7 +22,7 @@ public struct RandomSource: RandomNumberGenerator, Sendable {
     }
 
     /// Returns a random UUID of version 4 (RFC 9562 section 5.4).
-    func uuid() -> UUID {
+    package func uuid() -> UUID {
         let high = next()
         let low = next()
         func byte(_ bits: UInt64, _ index: Int) -> UInt8 { UInt8(truncatingIfNeeded: bits >> (8 * index)) }

@@ -113,7 +113,7 @@ package struct Settlement<Value: Sendable>: Endable {
     }
 
     /// Waits for the outcome. If the task is cancelled or its call ends, the outcome is an ``Interruption``.
-    func value() async throws -> Value {
+    package func value() async throws -> Value {
         let scope = CallScope.current
         scope?.add(self)
         defer {
@@ -136,7 +136,7 @@ extension Settlement {
     /// Waits for the outcome, like ``value()``. If a time limit passes first, `late` returns the outcome.
     ///
     /// - Parameter limit: The longest time to wait; nil for no limit.
-    func value(
+    package func value(
         within limit: Duration?, on clock: NetworkClock = .continuous,
         else late: @escaping @Sendable (_ limit: Duration) -> Outcome
     ) async throws -> Value {

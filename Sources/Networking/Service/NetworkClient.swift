@@ -10,7 +10,7 @@ public final class NetworkClient: Sendable {
     /// The observers of the calls. They can be changed while the app runs.
     public let observers: RequestObservers
     /// The session that adds tokens. Nil if requests carry no token.
-    private let session: AccessTokenSupervisor?
+    let session: AccessTokenSupervisor?
     /// The error of every call if the policies, adapters and handlers belong to two sessions.
     private let sessionError: NetworkError?
     /// How the session recognises a refusal of its token; nil if there is no session.

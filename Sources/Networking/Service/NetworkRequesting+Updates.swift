@@ -92,7 +92,7 @@ extension NetworkRequesting {
     /// Sends a conditional write that belongs to a session.
     private func write(
         _ endpoint: some Endpoint, with settings: RequestSettings, inSession session: Int?
-    ) async throws -> WriteOutcome {
+    ) async throws -> UpdateOutcome {
         let call = client.pipeline(endpoint, as: .void, with: settings, inSession: session)
         do {
             let response = Response((), try await call.value(.void).1).http
@@ -110,7 +110,7 @@ extension NetworkRequesting {
 }
 
 /// The outcome of a conditional write.
-private enum WriteOutcome: Sendable {
+private enum UpdateOutcome: Sendable {
     case done(HTTPResponse)
     /// The resource has changed. If it is in doubt, an earlier attempt may have changed it.
     case refused(any Error, isInDoubt: Bool)
@@ -119,7 +119,7 @@ private enum WriteOutcome: Sendable {
 extension RequestAttempt {
     /// Whether the server may have executed the request, although the call was repeated.
     fileprivate var mayHaveBeenExecuted: Bool {
-        if let status = response?.status { return !status.isClientError || status == .requestTimeout }
+        if let status = response?.status { return status.mayFollowExecution || status == .serviceUnavailable }
         return queued != nil && (error as? NetworkError)?.isUnprocessed != true
     }
 }

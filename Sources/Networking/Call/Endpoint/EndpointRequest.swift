@@ -42,14 +42,14 @@ struct EndpointRequest {
         request.parts[ResolvedEndpoint.self] = ResolvedEndpoint(
             authorizationType: settings.authorizationType == .inherited ? .none : settings.authorizationType,
             home: server.home, path: path, query: environment.value.query,
-            baseQuery: server.isForeign ? "" : server.address.query)
+            baseQuery: server.isForeign ? "" : server.address.query, reportsDoubt: settings.reportsDoubt ?? false)
         if !request.headers.contains(.idempotencyKey), let key = settings.idempotencyKey?.value(using: random) {
             guard !key.isEmpty else {
                 throw NetworkError(.invalidRequest, reason: "idempotency key: expected a text, found an empty one")
             }
             request.headers.append(HTTPHeader(.idempotencyKey, key))
         }
-        do { request.body = try body(parameters, method).encoded(by: settings.bodyEncoder) } catch let
+        do { request.body = try body(parameters, method, settings).encoded(by: settings.bodyEncoder) } catch let
             error as NetworkError
         {
             throw error.completed(request: request, response: nil)
@@ -58,7 +58,10 @@ struct EndpointRequest {
     }
 
     /// Returns the body of the endpoint, or the body that its parameters form.
-    private func body(_ parameters: RequestParameters, _ method: HTTPMethod) throws -> HTTPBody {
+    private func body(
+        _ parameters: RequestParameters, _ method: HTTPMethod, _ settings: RequestSettings
+    ) throws -> HTTPBody {
+        if let body = settings.body { return body }
         let body = endpoint.body
         guard let given = parameters.body(method) else { return body }
         guard !body.isEmpty else { return given }

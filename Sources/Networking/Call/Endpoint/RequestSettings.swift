@@ -23,6 +23,8 @@ public struct RequestSettings: Sendable {
         var orders = HTTPRequest.Parts()
         var address: URL?
         var condition: Result<HTTPHeader, NetworkError>?
+        var body: HTTPBody?
+        var reportsDoubt: Bool?
     }
 
     /// The values of settings in which nothing is set. All such settings share these values and need no memory of
@@ -118,6 +120,18 @@ public struct RequestSettings: Sendable {
     var condition: Result<HTTPHeader, NetworkError>? {
         get { parts.value.condition }
         set { parts.value.condition = newValue }
+    }
+
+    /// The body that is sent in place of the endpoint's body; nil for the endpoint's body.
+    package var body: HTTPBody? {
+        get { parts.value.body }
+        set { parts.value.body = newValue }
+    }
+
+    /// Whether the call is never repeated if the server may have executed its request. Default: false.
+    package var reportsDoubt: Bool? {
+        get { parts.value.reportsDoubt }
+        set { parts.value.reportsDoubt = newValue }
     }
 
     /// The meter that counts the bytes of the call. Use a meter for one call only. Default: nil.
@@ -226,5 +240,7 @@ extension RequestSettings.Parts {
         orders = orders.over(base.orders)
         address = address ?? base.address
         condition = condition ?? base.condition
+        body = body ?? base.body
+        reportsDoubt = reportsDoubt ?? base.reportsDoubt
     }
 }

@@ -74,6 +74,13 @@ public struct RequestFailure: Sendable {
         }
     }
 
+    /// Whether the server may have executed the request.
+    private var mayHaveBeenExecuted: Bool {
+        guard adaptedRequest != nil else { return false }
+        if let status { return status.mayFollowExecution }
+        return (originalError as? NetworkError ?? networkError)?.isUnsent != true
+    }
+
     /// The status of the response, for every kind of error; nil if no response was received.
     public var status: HTTPStatus? { response?.status }
 
@@ -95,6 +102,7 @@ public struct RequestFailure: Sendable {
         if isInterruption { return "the call was ended" }
         if let bounds, attempt >= bounds.attempts { return "the maximum of \(bounds.attempts) attempts is reached" }
         guard let next = replacement ?? originalRequest else { return "no request could be created" }
+        if next.reportsDoubt, mayHaveBeenExecuted { return "the server may have executed the request" }
         // If no request was sent, the body has not been read, and even a body that is not replayable can be sent.
         guard next.body.isReplayable || adaptedRequest == nil else { return "the body cannot be sent a second time" }
         if let time = bounds?.time, delay > .zero, time <= delay {

@@ -29,20 +29,35 @@ extension HTTPBody {
         do { data = try await body.read(upTo: limit) } catch let error as Interruption {
             throw NetworkError.wrapping(error)
         } catch { throw NetworkError.bodyUnreadable(error) }
-        if let length = body.length, data.count < length { throw NetworkError.bodyTooShort(data.count, of: length) }
         return HTTPBody(.data(data), headers: headers)
     }
 
     private func read(upTo limit: Int) async throws -> Data {
-        let reader = try open()
-        defer { reader.close() }
         var data = Data()
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        while let count = try await reader.next(into: &buffer) {
-            data.append(contentsOf: buffer[..<count])
+        try await forEachPiece { piece in
+            data.append(contentsOf: piece)
             guard data.count <= limit else { throw HTTPBody.tooLarge(limit) }
         }
         return data
+    }
+
+    /// Reads the body to its end, and passes its bytes on, piece by piece.
+    ///
+    /// - Parameters:
+    ///   - idle: The longest time to wait for the next bytes; nil for no limit.
+    ///   - use: A closure that uses the next bytes.
+    /// - Throws: The error of the source or of the closure; an error if the number of bytes differs from ``length``.
+    package func forEachPiece(idle: Duration? = nil, _ use: (ArraySlice<UInt8>) throws -> Void) async throws {
+        let reader = try open()
+        defer { reader.close() }
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        var bytesRead = 0
+        while let count = try await reader.next(into: &buffer, idle: idle) {
+            bytesRead += count
+            if let length, bytesRead > length { throw NetworkError.bodyTooLong(length) }
+            try use(buffer[..<count])
+        }
+        if let length, bytesRead < length { throw NetworkError.bodyTooShort(bytesRead, of: length) }
     }
 
     private static func tooLarge(_ limit: Int) -> NetworkError {

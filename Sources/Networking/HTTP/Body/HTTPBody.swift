@@ -170,6 +170,9 @@ public struct HTTPBody: Sendable {
         }
     }
 
+    /// Whether bytes of the body are in a file.
+    package var isOfFile: Bool { pieces.contains { if case .file = $0 { true } else { false } } }
+
     /// Whether the body's values have been encoded already, or need no encoding.
     var isEncoded: Bool {
         switch content {
@@ -198,6 +201,9 @@ public struct HTTPBody: Sendable {
             throw NetworkError(.bodyNotEncodable, reason: HTTPBody.describe(error, of: "the body"), underlying: error)
         }
     }
+
+    /// Returns the body, described by other fields.
+    package func described(by headers: HTTPHeaders) -> HTTPBody { HTTPBody(content, headers: headers) }
 
     /// Opens the body for one attempt.
     ///

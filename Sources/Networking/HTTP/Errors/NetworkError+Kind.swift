@@ -114,6 +114,11 @@ extension NetworkError.Kind {
 extension NetworkError {
     /// Whether no server has processed the request.
     var isUnprocessed: Bool { Kind.unsentKinds.contains(kind) && redirects.isEmpty }
+
+    /// Whether no server has processed the request, also for a reason that is not temporary.
+    var isUnsent: Bool {
+        isUnprocessed || redirects.isEmpty && [.tlsUntrusted, .tlsFailed, .networkRestricted].contains(kind)
+    }
 }
 
 extension NetworkError.Kind {

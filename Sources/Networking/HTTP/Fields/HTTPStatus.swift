@@ -186,6 +186,23 @@ extension HTTPStatus {
     ]
 }
 
+// What a status says about the execution of a request.
+extension HTTPStatus {
+    /// Whether the server says that it has not executed the request, and may execute it later.
+    var meansNotNow: Bool {
+        [.requestTimeout, 421, .tooEarly, .tooManyRequests, .serviceUnavailable, 529].contains(self)
+    }
+
+    /// Whether a gateway responds in place of the server behind it, whose response was lost. (526 means that the
+    /// server's certificate is not valid.)
+    var isOfGateway: Bool {
+        [.badGateway, .gatewayTimeout, 520, 521, 522, 523, 524, 525, 527, 530, 598, 599].contains(self)
+    }
+
+    /// Whether the server may have executed a request to which it responds with this status.
+    var mayFollowExecution: Bool { !isClientError && !meansNotNow }
+}
+
 extension HTTPStatus {
     /// The maximum number of bytes that are kept of the body of a rejected response.
     static let rejectedBodySize = 1 << 20

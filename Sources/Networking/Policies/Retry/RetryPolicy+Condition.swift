@@ -41,7 +41,7 @@ extension RetryPolicy.Condition {
         guard kind == .unacceptableStatus, let status = failure.status else {
             return NetworkError.Kind.transientKinds.contains(kind)
         }
-        return transientStatuses.contains(status)
+        return status.meansNotNow || status.isOfGateway || status == .internalServerError
     }
 
     /// All failures.
@@ -86,12 +86,4 @@ extension RetryPolicy.Condition {
             return .no
         }
     }
-
-    private static let transientStatuses: Set<HTTPStatus> = [
-        .requestTimeout, 421, .tooEarly, .tooManyRequests, .internalServerError, .badGateway,
-        .serviceUnavailable, .gatewayTimeout,
-        // Statuses of content delivery networks and load balancers: the server behind them cannot be reached or is
-        // overloaded. (526 means that the server's certificate is not valid.)
-        520, 521, 522, 523, 524, 525, 527, 529, 530, 598, 599,
-    ]
 }

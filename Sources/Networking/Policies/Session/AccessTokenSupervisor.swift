@@ -87,6 +87,8 @@ public final class AccessTokenSupervisor: Sendable {
     let store: (any AccessTokenStore)?
     let clock: NetworkClock
     let refreshTimeout: Duration
+    /// Whether each log-in is another user. If not, all tokens belong to one client.
+    let hasUsers: Bool
     let state: Locked<State>
     /// The lock that allows one write to the store at a time.
     let writing = AsyncLock()
@@ -186,6 +188,7 @@ public final class AccessTokenSupervisor: Sendable {
         refuses = options.refuses
         refreshTimeout = options.refreshTimeout
         clock = options.clock
+        hasUsers = options.form == .renewable
         let session = token?.session ?? UUID()
         let machine = AccessTokenMachine(
             token: token?.inSession(session), session: session, storage: store == nil ? .none : .unread,

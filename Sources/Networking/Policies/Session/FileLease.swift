@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// A right that only one process at a time can hold. The right ends if the process that holds it terminates.
 ///
@@ -11,7 +11,7 @@ import Foundation
 ///
 /// If the file cannot be written, because the disk is full or fails, the holder locks a second file instead, which is
 /// empty, until its operation has ended. The lock needs no space, and excludes all other processes.
-struct FileLease: Sendable {
+package struct FileLease: Sendable {
     private struct Holder: Codable, Equatable {
         let name: String
         let renewals: Int
@@ -34,12 +34,19 @@ struct FileLease: Sendable {
     let length: Duration
     let clock: NetworkClock
     /// Writes bytes at the start of a file. If the result is false, `errno` is the reason. Tests replace it.
-    var write: @Sendable (_ file: Int32, _ bytes: Data) -> Bool = OwnedFile.write
+    let write: @Sendable (_ file: Int32, _ bytes: Data) -> Bool
+
+    package init(
+        path: String, length: Duration, clock: NetworkClock,
+        write: @escaping @Sendable (_ file: Int32, _ bytes: Data) -> Bool = OwnedFile.write
+    ) {
+        (self.path, self.length, self.clock, self.write) = (path, length, clock, write)
+    }
 
     private var second: String { path + ".lock" }
 
     /// Waits for the lease and holds it while an operation runs. The operation is cancelled if the lease is lost.
-    func hold<Value: Sendable>(_ operation: ExclusiveOperation<Value>) async throws -> Value {
+    package func hold<Value: Sendable>(_ operation: ExclusiveOperation<Value>) async throws -> Value {
         let claim = Claim()
         try await take(claim)
         defer { giveBack(claim) }
@@ -71,7 +78,7 @@ struct FileLease: Sendable {
     /// created again, because its lock excludes nobody.
     ///
     /// - Throws: `CocoaError` with the path, also if the file has been removed a hundred times in succession.
-    func locked<Value>(_ body: (_ file: Int32) throws -> Value) throws -> Value {
+    package func locked<Value>(_ body: (_ file: Int32) throws -> Value) throws -> Value {
         for _ in 0..<100 {
             let result: Value? = try FileLock(path: path).locked { file in
                 try OwnedFile.isInUse(file, at: path) ? body(file) : nil
@@ -190,4 +197,4 @@ struct FileLease: Sendable {
 }
 
 /// Another process has taken over the lease, because it saw no renewal for too long.
-struct LeaseLost: Error {}
+package struct LeaseLost: Error {}

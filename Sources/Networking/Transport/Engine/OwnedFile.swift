@@ -1,13 +1,13 @@
-import Foundation
+package import Foundation
 
 /// Files that only their owner can read.
-enum OwnedFile {
+package enum OwnedFile {
     /// Reads a file. Returns nil if there is none.
     ///
     /// - Throws: `CocoaError` with the path if the file cannot be read now. ``Irregular`` if the name belongs to
     ///   something else than a file, such as a symbolic link, to a file of another user, or to a file of more than
-    ///   1 MiB.
-    static func read(_ path: String) throws -> Data? {
+    ///   `limit` bytes.
+    package static func read(_ path: String, upTo limit: Int = 1 << 20) throws -> Data? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else {
             switch errno {
@@ -31,20 +31,20 @@ enum OwnedFile {
             guard count >= 0 else { throw FileLock.fault(path, reading: true) }
             guard count > 0 else { return content }
             content += bytes[..<count]
-            guard content.count <= 1 << 20 else { throw Irregular("it has more than 1 MiB") }
+            guard content.count <= limit else { throw Irregular("it has more than \(limit) bytes") }
         }
     }
 
     /// The name of a file belongs to something else than a file of this user.
-    struct Irregular: Error, CustomStringConvertible {
-        let description: String
+    package struct Irregular: Error, CustomStringConvertible {
+        package let description: String
         init(_ description: String) { self.description = description }
     }
 
     /// Writes bytes to a new file next to the old file, and replaces the old file with the new file in one step. Every
     /// reader finds either the old or the new bytes, even after a power failure. Only one caller at a time may call
     /// this function.
-    static func replace(_ path: String, with bytes: Data) throws {
+    package static func replace(_ path: String, with bytes: Data) throws {
         let new = path + ".new"
         removeRemains(of: path)
         // An existing file could be open in another process, or have another owner.
@@ -67,7 +67,7 @@ enum OwnedFile {
     /// signal that ends the process.
     ///
     /// - Returns: Whether all bytes were written; if not, `errno` is the reason.
-    static func write(_ file: Int32, _ bytes: Data) -> Bool {
+    package static func write(_ file: Int32, _ bytes: Data) -> Bool {
         guard Int64(bytes.count) <= FileSizeLimit.current else {
             errno = EFBIG
             return false
@@ -76,7 +76,7 @@ enum OwnedFile {
     }
 
     /// Removes a file if it exists, and the temporary file of a process that was terminated while it wrote.
-    static func remove(_ path: String) throws {
+    package static func remove(_ path: String) throws {
         removeRemains(of: path)
         guard unlink(path) == 0 || errno == ENOENT else { throw FileLock.fault(path) }
         try synchronizeFolder(of: path)
@@ -105,5 +105,42 @@ enum OwnedFile {
             throw FileLock.fault(path)
         }
         return true
+    }
+}
+
+/// Folders that only their owner can read.
+package enum OwnedFolder {
+    /// Creates a folder if it does not exist, with the folders that contain it.
+    ///
+    /// - Throws: ``NetworkError/Kind/fileNotWritable`` if others can read an existing folder. It is not changed, because
+    ///   it may have another purpose.
+    package static func create(_ url: URL) throws {
+        guard url.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme, userInfo: [NSURLErrorKey: url]) }
+        let path = url.path
+        try FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        // Foundation sets the permissions of a new directory later, and another process would refuse it until then.
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileLock.fault(path) }
+        try checkOwner(of: path)
+    }
+
+    private static func checkOwner(of path: String) throws {
+        var (link, status) = (stat(), stat())
+        guard lstat(path, &link) == 0, stat(path, &status) == 0 else { throw FileLock.fault(path) }
+        guard status.st_mode & S_IFMT == S_IFDIR else { throw FileLock.fault(path, ENOTDIR) }
+        // A link of another user could lead to any directory of this user.
+        let owner = [geteuid(), 0].contains(link.st_uid) ? status.st_uid : link.st_uid
+        guard owner == geteuid() else {
+            throw NetworkError(
+                .fileNotWritable,
+                reason: "the directory \(path): expected one of the user \(geteuid()), found one of the user \(owner)")
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            let mode = String(status.st_mode & 0o777, radix: 8)
+            throw NetworkError(
+                .fileNotWritable,
+                reason: "the directory \(path): expected the permissions 700, found \(mode), so others can use it")
+        }
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 extension HTTPBody {
     /// Reads the body to its end, for an engine that cannot read it piece by piece. A body that is already in memory is
@@ -11,22 +11,15 @@ extension HTTPBody {
     ///     ``NetworkError/Kind/idleTimedOut``.
     func spooled(inMemory limit: Int, idle: Duration) async throws -> Data {
         if let data { return data }
-        let reader = try open()
-        defer { reader.close() }
         var collected = Data()
         var file: UnnamedFile?
-        var buffer = [UInt8](repeating: 0, count: 65_536)
-        var bytesRead = 0
-        while let count = try await reader.next(into: &buffer, idle: idle) {
-            bytesRead += count
-            if let length, bytesRead > length { throw NetworkError.bodyTooLong(length) }
-            collected.append(contentsOf: buffer[..<count])
-            guard collected.count > limit || file != nil else { continue }
+        try await forEachPiece(idle: idle) { piece in
+            collected.append(contentsOf: piece)
+            guard collected.count > limit || file != nil else { return }
             file = try file ?? UnnamedFile()
             try file?.append(collected)
             collected = Data()
         }
-        if let length, bytesRead < length { throw NetworkError.bodyTooShort(bytesRead, of: length) }
         return try file?.mapped() ?? collected
     }
 }
@@ -77,7 +70,7 @@ private final class UnnamedFile {
 /// Writes bytes to an open file at a position.
 ///
 /// - Returns: Whether all bytes were written; if not, `errno` is the reason.
-func writeFile(_ descriptor: Int32, _ bytes: Data, at start: Int64) -> Bool {
+package func writeFile(_ descriptor: Int32, _ bytes: Data, at start: Int64) -> Bool {
     bytes.withUnsafeBytes { bytes in
         var position = 0
         while position < bytes.count {
@@ -94,7 +87,7 @@ func writeFile(_ descriptor: Int32, _ bytes: Data, at start: Int64) -> Bool {
 /// Writes a file to stable storage.
 ///
 /// - Returns: Whether the file was written; if not, `errno` is the reason.
-func synchronizeFile(_ descriptor: Int32) -> Bool {
+package func synchronizeFile(_ descriptor: Int32) -> Bool {
     #if canImport(Darwin)
         // On Apple platforms, fsync leaves the bytes in the drive's cache. Some file systems support only fsync
         // (fcntl(2)).
@@ -104,7 +97,7 @@ func synchronizeFile(_ descriptor: Int32) -> Bool {
 }
 
 /// Synchronizes the folder of a file. A new name is on stable storage only after its folder has been synchronized.
-func synchronizeFolder(of path: String) throws {
+package func synchronizeFolder(of path: String) throws {
     let folder = (path as NSString).deletingLastPathComponent
     let file = open(folder.isEmpty ? "." : folder, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw FileLock.fault(folder) }
@@ -114,8 +107,8 @@ func synchronizeFolder(of path: String) throws {
 
 /// The size of the largest file that the process may write (`RLIMIT_FSIZE`). If the process writes a larger file, the
 /// system ends the process with a signal.
-enum FileSizeLimit {
-    static var current: Int64 {
+package enum FileSizeLimit {
+    package static var current: Int64 {
         var limit = rlimit()
         return getrlimit(resource, &limit) == 0 ? Int64(clamping: UInt64(limit.rlim_cur)) : .max
     }

@@ -21,39 +21,12 @@ final class CacheDirectory: Sendable {
     ///
     /// - Throws: ``NetworkError/Kind/fileNotWritable`` if others can read an existing directory.
     init(_ url: URL, capacity: Int, heuristicFreshness: Double) throws {
-        guard url.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme, userInfo: [NSURLErrorKey: url]) }
         path = url.path
         self.capacity = capacity
         self.heuristicFreshness = heuristicFreshness
         lock = FileLock(path: path + "/removals")
-        try FileManager.default.createDirectory(
-            at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700])
-        // Foundation sets the permissions of a new directory later, and another process would refuse it until then.
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileLock.fault(path) }
-        try CacheDirectory.checkOwner(of: path)
+        try OwnedFolder.create(url)
         try lock.locked { _ in }
-    }
-
-    /// Checks that a directory belongs to this user, and that nobody else can read it. It is not changed, because it
-    /// may have another purpose.
-    private static func checkOwner(of path: String) throws {
-        var (link, status) = (stat(), stat())
-        guard lstat(path, &link) == 0, stat(path, &status) == 0 else { throw FileLock.fault(path) }
-        guard status.st_mode & S_IFMT == S_IFDIR else { throw FileLock.fault(path, ENOTDIR) }
-        // A link of another user could lead to any directory of this user.
-        let owner = [geteuid(), 0].contains(link.st_uid) ? status.st_uid : link.st_uid
-        guard owner == geteuid() else {
-            throw NetworkError(
-                .fileNotWritable,
-                reason: "the directory \(path): expected one of the user \(geteuid()), found one of the user \(owner)")
-        }
-        guard status.st_mode & 0o077 == 0 else {
-            let mode = String(status.st_mode & 0o777, radix: 8)
-            throw NetworkError(
-                .fileNotWritable,
-                reason: "the directory \(path): expected the permissions 700, found \(mode), so others can use it")
-        }
     }
 
     /// The largest size of a file.

@@ -22,7 +22,7 @@ package struct Checksum: Sendable {
         for byte in bytes { update(byte) }
     }
 
-    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         var position = 0
         while position < bytes.count, count % 8 != 0 {
             update(bytes[position])
