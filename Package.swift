@@ -12,6 +12,7 @@ let package = Package(
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Networking", targets: ["Networking"]),
+        .library(name: "NetworkingOutbox", targets: ["NetworkingOutbox"]),
         .library(name: "NetworkingTesting", targets: ["NetworkingTesting"]),
     ],
     targets: [
@@ -21,6 +22,7 @@ let package = Package(
             dependencies: [.target(name: "CLibcurl", condition: .when(platforms: [.linux]))],
             resources: [.copy("PrivacyInfo.xcprivacy")],
             swiftSettings: settings),
+        .target(name: "NetworkingOutbox", dependencies: ["Networking"], swiftSettings: settings),
         .target(name: "NetworkingTesting", dependencies: ["Networking"], swiftSettings: settings),
         .executableTarget(
             name: "NetworkingBenchmarks",
@@ -30,20 +32,22 @@ let package = Package(
             swiftSettings: settings),
         .executableTarget(
             name: "NetworkingProof",
-            dependencies: ["Networking", "NetworkingTesting", "NetworkingFuzzTargets", "ExampleEtcd"],
+            dependencies: [
+                "Networking", "NetworkingOutbox", "NetworkingTesting", "NetworkingFuzzTargets", "ExampleEtcd",
+            ],
             swiftSettings: settings),
         // The code that the fuzzer and the proof share. It is a separate target, because an executable cannot depend on
         // another executable.
         .target(
             name: "NetworkingFuzzTargets",
-            dependencies: ["Networking", "NetworkingTesting"],
+            dependencies: ["Networking", "NetworkingOutbox", "NetworkingTesting"],
             exclude: ["Corpus"],
             swiftSettings: settings),
         // A separate target, because the runtime of the fuzzer contains `main`.
         .executableTarget(name: "NetworkingFuzz", dependencies: ["NetworkingFuzzTargets"], swiftSettings: settings),
         .executableTarget(
             name: "Example",
-            dependencies: ["Networking", "NetworkingTesting"],
+            dependencies: ["Networking", "NetworkingOutbox", "NetworkingTesting"],
             path: "Example",
             exclude: ["Etcd"],
             swiftSettings: settings),
@@ -51,11 +55,11 @@ let package = Package(
         .target(name: "ExampleEtcd", dependencies: ["Networking"], path: "Example/Etcd", swiftSettings: settings),
         .testTarget(
             name: "NetworkingTests",
-            dependencies: ["Networking", "NetworkingTesting"],
+            dependencies: ["Networking", "NetworkingOutbox", "NetworkingTesting"],
             swiftSettings: settings),
         .testTarget(
             name: "LoopbackTests",
-            dependencies: ["Networking", "NetworkingTesting"],
+            dependencies: ["Networking", "NetworkingOutbox", "NetworkingTesting"],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

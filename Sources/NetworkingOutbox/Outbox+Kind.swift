@@ -1,0 +1,114 @@
+import Foundation
+public import Networking
+
+extension Outbox {
+    /// A type of endpoints that an outbox can store, with the name and the version by which an entry finds its type
+    /// again.
+    ///
+    /// ```swift
+    /// let endpoints: [Outbox.Kind] = [
+    ///     .init(CommentEndpoint.self, name: "comment", version: 2),
+    ///     .init(name: "comment", version: 1) { (old: OldComment) in CommentEndpoint.add(to: old.post, old.text) },
+    /// ]
+    /// ```
+    ///
+    /// An entry whose name or version the outbox does not know is reported (``Entry/State/unreadable(_:)``), and waits
+    /// for a version of the app that knows it.
+    public struct Kind: Sendable {
+        let name: String
+        let version: Int
+        /// The type that is stored; nil for a version that is only read.
+        let type: ObjectIdentifier?
+        let encode: @Sendable (any Endpoint) throws -> Data
+        let decode: @Sendable (Data) throws -> any Endpoint
+
+        /// Creates the kind of a type.
+        ///
+        /// - Parameters:
+        ///   - type: The type of the endpoints.
+        ///   - name: A name that never changes.
+        ///   - version: The version of the type's encoding. Increase it with each change that an older encoding does not
+        ///     fit. Default: 1.
+        public init<Call: Endpoint & Codable>(_ type: Call.Type, name: String, version: Int = 1) {
+            (self.name, self.version, self.type) = (name, version, ObjectIdentifier(type))
+            encode = { endpoint in
+                let encoder = JSONEncoder()
+                encoder.outputFormatting = .sortedKeys
+                guard let call = endpoint as? Call else { throw OutboxRecord.Fault("expected \(Call.self)") }
+                return try encoder.encode(call)
+            }
+            decode = { try JSONDecoder().decode(Call.self, from: $0) }
+        }
+
+        /// Creates the kind of an earlier version, which is only read.
+        ///
+        /// - Parameters:
+        ///   - name: The name.
+        ///   - version: The earlier version.
+        ///   - upgrade: Returns the endpoint of what was stored.
+        public init<Old: Decodable & Sendable, Call: Endpoint>(
+            name: String, version: Int, upgrade: @escaping @Sendable (Old) throws -> Call
+        ) {
+            (self.name, self.version, type) = (name, version, nil)
+            encode = { _ in throw OutboxRecord.Fault("an earlier version is only read") }
+            decode = { try upgrade(JSONDecoder().decode(Old.self, from: $0)) }
+        }
+    }
+}
+
+/// The kinds of an outbox.
+struct KindTable: Sendable {
+    private struct Key: Hashable {
+        let name: String
+        let version: Int
+    }
+
+    private let kinds: [Key: Outbox.Kind]
+
+    init(_ kinds: [Outbox.Kind]) throws {
+        var table: [Key: Outbox.Kind] = [:]
+        for kind in kinds {
+            guard table.updateValue(kind, forKey: Key(name: kind.name, version: kind.version)) == nil else {
+                throw KindTable.fault(
+                    "expected one endpoint with the name \(kind.name) and version \(kind.version), found two")
+            }
+        }
+        self.kinds = table
+    }
+
+    static func fault(_ reason: String, underlying: (any Error)? = nil) -> NetworkError {
+        NetworkError(.invalidRequest, reason: "outbox: \(reason.onOneLine)", underlying: underlying)
+    }
+
+    /// Encodes an endpoint, and checks that it can be decoded again.
+    func encode(_ endpoint: any Endpoint) throws -> OutboxRecord.Call {
+        let type = type(of: endpoint as Any)
+        guard let kind = kinds.values.first(where: { $0.type == ObjectIdentifier(type) }) else {
+            throw KindTable.fault("expected one of the outbox's endpoints, found \(type): add it to `endpoints`")
+        }
+        do {
+            let content = try kind.encode(endpoint)
+            _ = try kind.decode(content)
+            return OutboxRecord.Call(name: kind.name, version: kind.version, content: content)
+        } catch {
+            throw KindTable.fault(
+                "expected values of \(type) that can be encoded and decoded: \(OutboxRecord.words(for: error))",
+                underlying: error)
+        }
+    }
+
+    /// Decodes the endpoint of an entry.
+    func decode(_ call: OutboxRecord.Call) throws(OutboxRecord.Fault) -> any Endpoint {
+        guard let kind = kinds[Key(name: call.name, version: call.version)] else {
+            throw OutboxRecord.Fault(
+                "expected a known endpoint, found \(call.name.onOneLine) in version \(call.version)")
+        }
+        do { return try kind.decode(call.content) } catch {
+            throw OutboxRecord.Fault(
+                "expected the values of \(call.name.onOneLine) in version \(call.version): "
+                    + OutboxRecord.words(for: error))
+        }
+    }
+
+    func knows(_ call: OutboxRecord.Call) -> Bool { kinds[Key(name: call.name, version: call.version)] != nil }
+}

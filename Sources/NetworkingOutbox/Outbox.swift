@@ -1,0 +1,149 @@
+public import Foundation
+public import Networking
+
+/// A queue of writes that survives the end of the process: an entry is stored before it is sent, and is sent when the
+/// network and the session allow.
+///
+/// ```swift
+/// let comments = try Outbox(for: service, in: folder, endpoints: [.init(CommentEndpoint.self, name: "comment")])
+/// let token = comments.changes.observe { entry in list.show(entry) }
+///
+/// try await comments.enqueue(CommentEndpoint.add(to: 7, "hi"), order: "comments/7", expires: .seconds(72 * 3600))
+/// ```
+///
+/// Each entry is one file with the endpoint, the encoded body and an idempotency key. It contains no token and no field
+/// of an adapter: the calls are calls of the service, with its adapters, handlers and retries. Entries of one order are
+/// sent one after the other, and entries of different orders at the same time.
+///
+/// ## When a write is sent again
+///
+/// The service repeats the call as any other call with an idempotency key: after a refresh, and by its retry policy. The
+/// outbox itself sends an entry again, with the same key, if its response was lost, if no server has executed it, or if
+/// the server answered with 408, 421, 425, 429, 503 or 529. A server that honours the key executes the write once. For
+/// other servers, set ``InDoubt/ask``. A write that was refused holds back the entries of its order until the app
+/// decides: ``drop(_:)``, ``edit(_:to:)`` or ``sendAgain(_:)``.
+///
+/// ## Users
+///
+/// An entry belongs to the user who was logged in when it was stored, and is sent only while this user is logged in. By
+/// default, each log-in is another user. To let a user go on after the next log-in, name the users with `owner`.
+///
+/// ## Processes
+///
+/// An app and its extensions may use one folder. One process sends at a time. If a process ends while it sends, another
+/// one goes on when the lease has expired. The folder must be on the disk of the machine.
+public final class Outbox: Sendable {
+    /// The broadcaster of the entries: of each entry that is stored, sent, held back or over. The last state of an entry
+    /// that is over (``Entry/State/isEnd``) is published again to each new observation, also after a restart, until
+    /// ``acknowledge(_:)`` is called. The same holds for entries about which the app has to decide.
+    public let changes: Broadcaster<Entry>
+    private let core: OutboxCore
+
+    /// Opens an outbox, and begins to send its entries.
+    ///
+    /// - Parameters:
+    ///   - service: The service that sends the entries.
+    ///   - folder: The folder of the entries, which is created if it does not exist. Only its owner may have access to
+    ///     it. On Apple platforms, it is not part of backups, because a restored entry would be sent again.
+    ///   - endpoints: The endpoints that can be stored.
+    ///   - owner: Returns the user of a token, such as the id in ``AccessToken/userInfo``, and the same text for each
+    ///     token of a user. The token is nil if nobody is logged in, and if the service has no session: then return the
+    ///     user whose credentials the adapters of the service add now. Nil means nobody. Default: ``AccessToken/session``,
+    ///     which each log-in changes; one owner for all tokens if the session has no users, as with a fixed token.
+    ///   - inDoubt: What follows if a response was lost. Default: the entry is sent again.
+    ///   - dropsAtLogOut: Whether the entries of a user are removed when this user is no longer logged in. Default:
+    ///     false, they wait for their user.
+    ///   - copiesFiles: Whether a body that is a file is copied into the folder. If not, the file must exist until the
+    ///     entry has been sent. Default: true.
+    ///   - maximumConcurrentSends: The number of entries that are sent at the same time. Default: 4.
+    ///   - reachability: Ends a wait for the network early. Default: nil.
+    ///   - lease: The time after which another process goes on if the process that sends has ended. Default: 10 seconds.
+    /// - Throws: ``NetworkError`` if others have access to the folder, or if two endpoints have the same name and
+    ///   version; `CocoaError` with the path if the folder cannot be created.
+    public init(
+        for service: some NetworkRequesting, in folder: URL, endpoints: [Kind],
+        owner: (@Sendable (AccessToken?) -> String?)? = nil, inDoubt: InDoubt = .sendAgain,
+        dropsAtLogOut: Bool = false, copiesFiles: Bool = true, maximumConcurrentSends: Int = 4,
+        reachability: ReachabilityService? = nil, lease: Duration = .seconds(10)
+    ) throws {
+        let core = try OutboxCore(
+            client: service.client, kinds: KindTable(endpoints),
+            folder: OutboxFolder(folder, lease: lease, clock: service.client.configuration.clock), owner: owner,
+            asks: inDoubt == .ask, copiesFiles: copiesFiles, reachability: reachability,
+            OutboxMachine.Options(limit: maximumConcurrentSends, dropsAtLogOut: dropsAtLogOut))
+        self.core = core
+        changes = core.changes
+        core.start()
+    }
+
+    deinit { core.close() }
+
+    /// Stores a write. When the method returns, the entry is on stable storage, and is sent even if the process ends.
+    ///
+    /// The endpoint's own idempotency key is the key of the entry. If it has none, or a new one for each call, the entry
+    /// gets a new key.
+    ///
+    /// - Parameters:
+    ///   - endpoint: The write. Its type must be one of the outbox's endpoints.
+    ///   - order: The name of the entries that are sent one after the other. Default: nil; the entry is independent of
+    ///     all others.
+    ///   - expires: The time after which the entry is no longer sent, but ends with ``Entry/State/expired``. Choose a
+    ///     time for which the server remembers idempotency keys. Default: nil, never.
+    /// - Returns: The entry, as a receipt.
+    /// - Throws: ``NetworkError/Kind/invalidRequest`` if the endpoint cannot be stored, or its request cannot be
+    ///   created; ``NetworkError/Kind/noToken`` if the endpoint needs a token and nobody is logged in; `CocoaError` with
+    ///   the path if the entry cannot be written. Then nothing is stored.
+    @discardableResult
+    public func enqueue(_ endpoint: some Endpoint, order: String? = nil, expires: Duration? = nil) async throws -> Entry
+    {
+        try await core.enqueue(endpoint, order: order, expires: expires)
+    }
+
+    /// Returns the entries of the current user that are not over, in their order.
+    ///
+    /// - Parameter order: The order of the entries. Default: nil, all entries.
+    /// - Throws: `CocoaError` with the path if the folder cannot be read.
+    public func pending(in order: String? = nil) async throws -> [Entry] { try await core.pending(in: order) }
+
+    /// Sends what can be sent now, without waiting for the next attempt of an entry, except a wait for which the server
+    /// has asked. Use it when the app gets time in the background.
+    ///
+    /// - Parameter limit: The longest time to wait. The calls in progress continue after that.
+    /// - Returns: The number of entries that wait to be sent.
+    @discardableResult
+    public func flush(within limit: Duration) async -> Int { await core.flush(within: limit) }
+
+    /// Removes an entry that has not been sent. If it is being sent, the method waits for the end of its call.
+    ///
+    /// - Returns: Whether the entry was removed. False if it has been sent, or does not exist.
+    @discardableResult
+    public func drop(_ id: Entry.ID) async throws -> Bool { try await core.drop(id) }
+
+    /// Replaces the endpoint of an entry that has not been sent: the entry keeps its place in its order, and gets a new
+    /// idempotency key. If it is being sent, the method waits for the end of its call.
+    ///
+    /// - Returns: Whether the entry was changed. False if it has been sent, or does not exist.
+    @discardableResult
+    public func edit(_ id: Entry.ID, to endpoint: some Endpoint) async throws -> Bool {
+        try await core.edit(id, to: endpoint)
+    }
+
+    /// Sends an entry again that was refused or is in doubt. After a refusal, it gets a new idempotency key, because the
+    /// server may repeat its answer to the old one; in doubt, it keeps its key.
+    ///
+    /// - Returns: Whether the entry waits to be sent. False if it has been sent, or does not exist.
+    @discardableResult
+    public func sendAgain(_ id: Entry.ID) async throws -> Bool { try await core.sendAgain(id) }
+
+    /// Removes an entry that is over, so that its end is not reported again.
+    public func acknowledge(_ id: Entry.ID) async throws { try await core.acknowledge(id) }
+
+    /// What follows if the response to a write was lost, so that the server may have executed it.
+    public enum InDoubt: Sendable {
+        /// The entry is sent again, with the same idempotency key.
+        case sendAgain
+        /// The entry is sent again neither by the outbox nor by a retry: the app decides. Use it for servers that do not
+        /// honour idempotency keys.
+        case ask
+    }
+}

@@ -1,0 +1,236 @@
+import Foundation
+import Networking
+
+// What the app asks for.
+extension OutboxCore {
+    func enqueue(_ endpoint: some Endpoint, order: String?, expires: Duration?) async throws -> Outbox.Entry {
+        let call = try kinds.encode(endpoint)
+        let id = random.uuid()
+        let request = try client.writeRequest(of: endpoint)
+        let session = try await client.writeSession(fetching: false)
+        let owner = try await owner(of: session, needsToken: client.needsToken(endpoint))
+        let (body, part) = try await stored(request.body, of: id)
+        let now = clock.date()
+        let record = OutboxRecord(
+            id: id, key: key(of: request), order: order, owner: owner, enqueued: now,
+            expires: expires.map { now.addingTimeInterval($0 / .seconds(1)) }, asks: asks, call: call, body: body)
+        let entry = try await on {
+            let name = try self.folder.add(record, body: part)
+            self.read(name, self.folder.mark(of: name))
+            return Outbox.Entry(record, endpoint, .waiting)
+        }
+        wakeUp()
+        return entry
+    }
+
+    /// Returns the user who writes now.
+    private func owner(of session: WriteSession, needsToken: Bool) async throws -> String? {
+        if let owner = owner(in: session) { return owner }
+        // The user of a session that is over goes on after the next log-in.
+        if session.isOver, case .user(let owner) = await on({ self.lastOwner }) { return owner }
+        guard needsToken else { return nil }
+        let reason =
+            session.token == nil
+            ? "nobody is logged in" : "the token has no owner; name it with `owner`, or let the store keep session ids"
+        throw NetworkError(.noToken, reason: "outbox: expected a write of a user: \(reason)")
+    }
+
+    /// Returns the key of a request, or a new one.
+    private func key(of request: HTTPRequest) -> String {
+        request.headers[.idempotencyKey] ?? random.uuid().uuidString.lowercased()
+    }
+
+    /// Stores a body: in the record, or in a file.
+    private func stored(
+        _ body: HTTPBody, of id: UUID
+    ) async throws -> (body: OutboxRecord.Body?, part: PartialBody?) {
+        if body.isEmpty || body.isOfFile && !copiesFiles { return (nil, nil) }
+        let headers = body.headers.map { [$0.name.description, $0.value] }
+        if let bytes = body.data, bytes.count <= OutboxFolder.largestInlineBody {
+            return (OutboxRecord.Body(headers: headers, bytes: bytes), nil)
+        }
+        let other = random.uuid()
+        let part = try await on { try PartialBody(in: self.folder, of: id, other) }
+        let file = try await part.write(body)
+        return (OutboxRecord.Body(headers: headers, file: file), part)
+    }
+
+    func pending(in order: String?) async throws -> [Outbox.Entry] {
+        await updateOwner()
+        return try await on {
+            try self.reload(completely: true)
+            return self.machine.entries.values
+                .filter { $0.stage != .ended && self.isShown($0) && self.unrecorded[$0.name]?.isEnd != true }
+                .map(\.name).sorted().compactMap { self.entry($0) }
+                .filter { order == nil || $0.order == order }
+        }
+    }
+
+    /// Whether an entry belongs to the current user, or to nobody.
+    private func isShown(_ entry: OutboxMachine.Entry) -> Bool {
+        guard let owner = entry.owner else { return true }
+        return lastOwner == .user(owner)
+    }
+
+    func flush(within limit: Duration) async -> Int {
+        let end = Settlement<Void>()
+        await on {
+            self.machine.wake()
+            self.flushes.append((self.passes, end))
+        }
+        wakeUp()
+        try? await end.value(within: limit, on: clock) { _ in .success(()) }
+        return await on {
+            self.machine.entries.values.count { $0.stage != .ended && $0.stage != .held && self.isShown($0) }
+        }
+    }
+
+    func drop(_ id: UUID) async throws -> Bool {
+        try await decide(id) { name in
+            let entry = self.entry(name, as: .dropped)
+            guard try self.folder.remove(name) else { return false }
+            self.forget(name)
+            if let entry { self.changes.publish(entry) }
+            return true
+        }
+    }
+
+    func edit(_ id: UUID, to endpoint: some Endpoint) async throws -> Bool {
+        let call = try kinds.encode(endpoint)
+        let request = try client.writeRequest(of: endpoint)
+        let (body, part) = try await stored(request.body, of: id)
+        let key = key(of: request)
+        return try await decide(id) { name in
+            try self.change(name, body: part) { record in
+                (record.call, record.body, record.key, record.state) = (call, body, key, .waiting)
+            }
+        }
+    }
+
+    func sendAgain(_ id: UUID) async throws -> Bool {
+        let key = random.uuid().uuidString.lowercased()
+        return try await decide(id) { name in
+            try self.change(name) { record in
+                if case .refused = record.state { record.key = key }
+                record.state = .waiting
+            }
+        }
+    }
+
+    private func change(
+        _ name: OutboxName, body part: PartialBody? = nil, _ change: (inout OutboxRecord) -> Void
+    ) throws -> Bool {
+        unrecorded[name] = nil
+        guard try folder.change(name, body: part, change) != nil else { return false }
+        machine.resume(name)
+        read(name, folder.mark(of: name))
+        return machine.entries[name]?.stage == .waiting
+    }
+
+    func acknowledge(_ id: UUID) async throws {
+        try await on {
+            try self.reload(completely: true)
+            guard let name = self.machine.entries.keys.first(where: { $0.id == id }), self.hasEnded(name) else {
+                return
+            }
+            try self.folder.remove(name)
+            self.forget(name)
+        }
+    }
+
+    /// Changes an entry that is neither being sent nor over, while no other process sends.
+    ///
+    /// - Parameter change: Returns whether the entry was changed.
+    private func decide(
+        _ id: UUID, _ change: @escaping @Sendable (OutboxName) throws -> Bool
+    ) async throws -> Bool {
+        defer { wakeUp() }
+        do {
+            while true {
+                var turn = try await on { try self.isLeader ? self.turn(id, change) : nil }
+                if turn == nil {
+                    turn = try await folder.lease.hold(
+                        ExclusiveOperation { try await self.on { try self.turn(id, change) } })
+                }
+                switch turn {
+                case .done(let isChanged): return isChanged
+                case .wait(let end): try await end.value()
+                case nil: break
+                }
+            }
+        } catch let fault as OutboxRecord.Fault { throw KindTable.fault(fault.description, underlying: fault) }
+    }
+
+    private enum Turn: Sendable {
+        case done(Bool)
+        /// The entry is being sent.
+        case wait(Settlement<Void>)
+    }
+
+    private func turn(_ id: UUID, _ change: (OutboxName) throws -> Bool) throws -> Turn {
+        try reload(completely: true)
+        guard let name = machine.entries.keys.first(where: { $0.id == id }), !hasEnded(name) else {
+            return .done(false)
+        }
+        guard machine.inFlight.contains(name) else { return .done(try change(name)) }
+        let end = Settlement<Void>()
+        ends[name, default: []].append(end)
+        return .wait(end)
+    }
+
+    private func hasEnded(_ name: OutboxName) -> Bool {
+        machine.entries[name]?.stage == .ended || unrecorded[name]?.isEnd == true
+    }
+
+    // MARK: Reporting
+
+    /// Publishes an entry.
+    func publish(_ name: OutboxName) {
+        if let entry = entry(name) { changes.publish(entry) }
+    }
+
+    /// Delivers the entries that are over or wait for a decision.
+    func replay(_ deliver: @escaping @Sendable ([Outbox.Entry]) -> Void) {
+        Task.detached {
+            await self.on {
+                let names = self.machine.entries.values.filter { $0.stage == .ended || $0.stage == .held }.map(\.name)
+                deliver(names.sorted().compactMap { self.entry($0) })
+            }
+        }
+    }
+
+    /// Returns an entry as the app sees it; nil if it does not exist any more.
+    ///
+    /// - Parameter state: The state. Default: the current one.
+    func entry(_ name: OutboxName, as state: Outbox.Entry.State? = nil) -> Outbox.Entry? {
+        let record: OutboxRecord
+        do {
+            guard let read = try folder.record(name) else { return nil }
+            record = read
+        } catch {
+            let reason = (error as? OutboxRecord.Fault)?.description ?? "the file cannot be read now"
+            return Outbox.Entry(
+                id: name.id, endpoint: nil, order: nil, owner: nil, enqueued: nil, expires: nil, idempotencyKey: "",
+                state: state ?? .unreadable(reason: reason))
+        }
+        return Outbox.Entry(record, try? kinds.decode(record.call), state ?? self.state(of: name, record))
+    }
+
+    private func state(of name: OutboxName, _ record: OutboxRecord) -> Outbox.Entry.State {
+        if machine.inFlight.contains(name) { return .sending }
+        if let fault = faults[name] { return .unreadable(reason: fault) }
+        if let state = Outbox.Entry.State(unrecorded[name] ?? record.state) { return state }
+        if case .sending = record.state { return .sending }
+        if let obstacle = machine.obstacle(of: name) { return .behind(obstacle.id) }
+        if let owner = record.owner, lastOwner != .user(owner) { return .waitingForOwner }
+        return .waiting
+    }
+}
+
+extension Outbox.Entry {
+    init(_ record: OutboxRecord, _ endpoint: (any Endpoint)?, _ state: State) {
+        self.init(
+            id: record.id, endpoint: endpoint, order: record.order, owner: record.owner, enqueued: record.enqueued,
+            expires: record.expires, idempotencyKey: record.key, state: state)
+    }
+}

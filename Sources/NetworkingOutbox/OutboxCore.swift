@@ -1,0 +1,157 @@
+import Foundation
+import Networking
+
+/// The part of an outbox that works: it keeps the machine and the folder in step, and makes the calls.
+///
+/// Files are read and written on a queue of its own, so that no thread of the tasks waits for a disk.
+final class OutboxCore: @unchecked Sendable {  // because every variable is used on `queue` only
+    let client: NetworkClient
+    let kinds: KindTable
+    let folder: OutboxFolder
+    let asks: Bool
+    let copiesFiles: Bool
+    private let ownerOfToken: (@Sendable (AccessToken?) -> String?)?
+    private let reachability: ReachabilityService?
+    let changes: Broadcaster<Outbox.Entry>
+    private let queue = DispatchQueue(label: "networking.outbox")
+
+    // MARK: On the queue
+
+    var machine: OutboxMachine
+    /// The state of the file of each entry when it was read last.
+    var marks: [OutboxName: UInt64] = [:]
+    /// Why an entry cannot be read.
+    var faults: [OutboxName: String] = [:]
+    /// What could not be recorded yet, because the disk is full or fails. It takes precedence over the files.
+    var unrecorded: [OutboxName: OutboxRecord.State] = [:]
+    /// The last owner that was known.
+    var lastOwner = OutboxMachine.Owner.unknown
+    /// Whether this process holds the lease, and may change entries that are not being sent.
+    var isLeader = false
+    var isClosed = false
+    private var signal: Settlement<Void>?
+    private var isSignalled = false
+    private var token: ObservationToken?
+    private var waking: ObservationToken?
+    /// The number of times that the loop has looked for work.
+    var passes = 0
+    var flushes: [(pass: Int, end: Settlement<Void>)] = []
+    /// The waits for the end of an entry's call.
+    var ends: [OutboxName: [Settlement<Void>]] = [:]
+
+    init(
+        client: NetworkClient, kinds: KindTable, folder: OutboxFolder, owner: (@Sendable (AccessToken?) -> String?)?,
+        asks: Bool, copiesFiles: Bool, reachability: ReachabilityService?, _ options: OutboxMachine.Options
+    ) {
+        (self.client, self.kinds, self.folder, ownerOfToken) = (client, kinds, folder, owner)
+        (self.asks, self.copiesFiles, self.reachability) = (asks, copiesFiles, reachability)
+        machine = OutboxMachine(options)
+        let me = WeakCore()
+        changes = Broadcaster { deliver in me.core?.replay(deliver) }
+        me.core = self
+    }
+
+    var clock: NetworkClock { client.configuration.clock }
+    var random: RandomSource { client.configuration.random }
+
+    func start() {
+        let observation = client.tokens?.observe(on: nil) { [weak self] _ in self?.wakeUp() }
+        queue.async { self.token = observation }
+        Task.detached { await self.run() }
+    }
+
+    /// Lets the calls in progress end, and begins no others.
+    func close() {
+        queue.async {
+            self.isClosed = true
+            (self.token, self.waking) = (nil, nil)
+        }
+        wakeUp()
+    }
+
+    /// Runs a closure on the queue.
+    func on<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            queue.async { continuation.resume(with: Result { try work() }) }
+        }
+    }
+
+    /// Runs a closure on the queue.
+    func on<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in queue.async { continuation.resume(returning: work()) } }
+    }
+
+    /// Makes the loop look for work.
+    func wakeUp() {
+        queue.async {
+            self.isSignalled = true
+            self.signal?.settle(.success(()))
+            self.signal = nil
+        }
+    }
+
+    /// Waits until ``wakeUp()`` is called, or a time has passed.
+    ///
+    /// - Parameter limit: The longest time; nil for no limit.
+    func wait(atMost limit: Duration?) async {
+        let signal = await on {
+            let signal = Settlement<Void>()
+            if self.isSignalled { signal.settle(.success(())) } else { self.signal = signal }
+            self.isSignalled = false
+            return signal
+        }
+        let isLate = Settlement<Void>()
+        try? await signal.value(within: limit, on: clock) { _ in
+            isLate.settle(.success(()))
+            return .success(())
+        }
+        await on {
+            self.isSignalled = false
+            if isLate.outcome != nil { self.machine.queueAll() }
+        }
+    }
+
+    // MARK: The owner
+
+    /// Returns the owner of the writes of a session; nil if nobody is logged in.
+    func owner(in session: WriteSession) -> String? {
+        if let ownerOfToken { return ownerOfToken(session.token) }
+        guard session.hasUsers else { return session.hasSession ? "client" : nil }
+        return session.user?.uuidString
+    }
+
+    /// Asks who is logged in, and tells the machine.
+    func updateOwner() async {
+        let owner: OutboxMachine.Owner
+        if let session = try? await client.writeSession(fetching: false), !session.isOver {
+            owner = self.owner(in: session).map { .user($0) } ?? .nobody
+        } else {
+            owner = .unknown
+        }
+        await on { self.set(owner) }
+    }
+
+    func set(_ owner: OutboxMachine.Owner) {
+        machine.set(owner)
+        if owner != .unknown { lastOwner = owner }
+    }
+
+    /// Observes the network while no server can be reached.
+    func observeNetwork() {
+        guard machine.offlineUntil != nil, !isClosed else {
+            waking = nil
+            return
+        }
+        guard waking == nil, let reachability else { return }
+        waking = reachability.statuses.observe(on: nil) { [weak self] status in
+            guard let self, status.isReachable else { return }
+            queue.async { self.machine.wake() }
+            wakeUp()
+        }
+    }
+}
+
+/// A reference that the broadcaster of a core can have before the core exists.
+private final class WeakCore: @unchecked Sendable {  // because it is set before other threads use it
+    weak var core: OutboxCore?
+}

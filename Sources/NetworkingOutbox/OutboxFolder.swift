@@ -1,0 +1,228 @@
+package import Foundation
+package import Networking
+
+/// The folder of an outbox: a file for each entry, and a file for each body that is large.
+///
+/// A file is written under a temporary name, brought to stable storage, and renamed. A process that is killed at any
+/// point therefore leaves a complete entry or none. Files are changed while the lease file is locked; the lock is never
+/// held while a request is sent.
+package struct OutboxFolder: Sendable {
+    /// Bodies of at most this size are stored in the entry.
+    static let largestInlineBody = 64 << 10
+
+    let url: URL
+    let lease: FileLease
+
+    package init(_ url: URL, lease length: Duration, clock: NetworkClock) throws {
+        self.url = url
+        lease = FileLease(path: url.appendingPathComponent("outbox.lease").path, length: length, clock: clock)
+        try create()
+    }
+
+    private func create() throws {
+        try OwnedFolder.create(url)
+        #if canImport(Darwin)
+            try protect()
+        #endif
+    }
+
+    private func path(_ name: String) -> String { url.appendingPathComponent(name).path }
+
+    /// Runs a closure while no other process changes the folder.
+    private func locked<Value>(_ body: () throws -> Value) throws -> Value { try lease.locked { _ in try body() } }
+
+    // MARK: Reading
+
+    /// Returns the names of all entries, in their order.
+    package func names() throws -> [OutboxName] { try files().compactMap { OutboxName($0) }.sorted() }
+
+    private func files() throws -> [String] {
+        guard let folder = opendir(url.path) else { throw FileLock.fault(url.path, reading: true) }
+        defer { closedir(folder) }
+        var files: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            files.append(name)
+        }
+        return files
+    }
+
+    /// A number that changes when the file of an entry is replaced; nil if there is none.
+    package func mark(of name: OutboxName) -> UInt64? {
+        var status = stat()
+        guard lstat(path(name.file), &status) == 0 else { return nil }
+        return UInt64(status.st_ino)
+    }
+
+    /// Reads an entry. Returns nil if there is none.
+    ///
+    /// - Throws: ``OutboxRecord/Fault`` if the file is not an entry that can be read. Another error if it cannot be read
+    ///   now.
+    package func record(_ name: OutboxName) throws -> OutboxRecord? {
+        let bytes: Data?
+        do { bytes = try OwnedFile.read(path(name.file), upTo: OutboxRecord.maximumSize) } catch let fault
+            as OwnedFile.Irregular
+        {
+            throw OutboxRecord.Fault("expected a file with an entry: \(fault)")
+        }
+        guard let bytes else { return nil }
+        let record = try OutboxRecord(decoding: bytes)
+        guard record.id == name.id, record.lane == name.lane else {
+            throw OutboxRecord.Fault("expected the entry of \(name.file), found another entry: the file was renamed")
+        }
+        return record
+    }
+
+    /// Returns the file with the body of an entry, after it was checked.
+    func body(_ file: OutboxRecord.Body.File) throws -> URL {
+        guard file.name.hasSuffix(".body"), !file.name.contains("/") else {
+            throw OutboxRecord.Fault("expected the name of a body, found another name")
+        }
+        let url = url.appendingPathComponent(file.name)
+        let handle: FileHandle
+        do { handle = try FileHandle(forReadingFrom: url) } catch {
+            guard (error as? CocoaError)?.code == .fileReadNoSuchFile else { throw error }
+            throw OutboxRecord.Fault("expected the file of the body, found none")
+        }
+        defer { try? handle.close() }
+        var (checksum, count) = (Checksum(), 0)
+        while let piece = try handle.read(upToCount: 1 << 20), !piece.isEmpty {
+            piece.withUnsafeBytes { checksum.update($0) }
+            count += piece.count
+        }
+        guard count == file.count, checksum.value == file.checksum else {
+            throw OutboxRecord.Fault("expected a body of \(file.count) bytes, found \(count) bytes: it is damaged")
+        }
+        return url
+    }
+
+    // MARK: Changing
+
+    /// Stores a new entry after all others. The entry is on stable storage when the method returns.
+    ///
+    /// - Parameter part: The file with the body, which is moved; nil if the body is in the record.
+    func add(_ record: OutboxRecord, body part: PartialBody? = nil) throws -> OutboxName {
+        let bytes = try record.encoded()
+        guard bytes.count <= OutboxRecord.maximumSize else {
+            throw NetworkError(
+                .invalidRequest,
+                reason: "outbox: expected an endpoint of at most \(OutboxRecord.maximumSize) bytes, found "
+                    + "\(bytes.count); keep large bytes in a file, and send them with HTTPBody.file")
+        }
+        try create()  // somebody may have removed the folder
+        return try locked {
+            let last = try clean()
+            let name = OutboxName(number: last + 1, lane: record.lane, id: record.id)
+            try replace(name, with: bytes, record, part)
+            return name
+        }
+    }
+
+    /// Changes an entry. Does nothing if it has ended, or does not exist any more.
+    ///
+    /// - Returns: The new record; nil if nothing was changed.
+    @discardableResult
+    func change(
+        _ name: OutboxName, body part: PartialBody? = nil, _ change: (inout OutboxRecord) -> Void
+    ) throws -> OutboxRecord? {
+        try locked {
+            guard var record = try record(name), !record.state.isEnd else { return nil }
+            let before = record
+            change(&record)
+            guard record != before else { return record }
+            try replace(name, with: try record.encoded(), record, part)
+            if let old = before.body?.file?.name, old != record.body?.file?.name { unlink(path(old)) }
+            return record
+        }
+    }
+
+    /// Replaces the file of an entry. Its body gets its name first, so that the entry is complete at any moment.
+    private func replace(_ name: OutboxName, with bytes: Data, _ record: OutboxRecord, _ part: PartialBody?) throws {
+        let body = part == nil ? nil : record.body?.file.map { path($0.name) }
+        if let part, let body, rename(part.path, body) != 0 { throw FileLock.fault(body) }
+        do { try OwnedFile.replace(path(name.file), with: bytes) } catch {
+            if let body { unlink(body) }
+            throw error
+        }
+    }
+
+    /// Removes an entry.
+    ///
+    /// - Returns: Whether it existed.
+    @discardableResult
+    func remove(_ name: OutboxName) throws -> Bool {
+        try locked {
+            guard mark(of: name) != nil else { return false }
+            try OwnedFile.remove(path(name.file))
+            for file in try files() where file.hasPrefix(PartialBody.prefix(of: name.id)) { unlink(path(file)) }
+            return true
+        }
+    }
+
+    /// Removes what terminated processes have left, and returns the largest number of an entry.
+    private func clean() throws -> UInt64 {
+        let files = try files()
+        let names = files.compactMap { OutboxName($0) }
+        let known = Set(names.map { PartialBody.prefix(of: $0.id) })
+        for file in files {
+            if file.hasSuffix(".entry.new") || file.hasSuffix(".body") && !known.contains(String(file.prefix(37))) {
+                unlink(path(file))
+            } else if file.hasSuffix(".part") {
+                PartialBody.removeUnused(path(file))
+            }
+        }
+        return names.map(\.number).max() ?? 0
+    }
+}
+
+/// A file with a body that belongs to no entry yet. Its lock shows that its process still lives.
+final class PartialBody: Sendable {
+    let path: String
+    /// The name that the file gets when it belongs to its entry.
+    private let name: String
+    private let descriptor: Int32
+
+    /// - Parameters:
+    ///   - id: The id of the entry.
+    ///   - body: A new id, because an entry whose body is replaced has two bodies for a moment.
+    init(in folder: OutboxFolder, of id: UUID, _ body: UUID) throws {
+        name = PartialBody.prefix(of: id) + "\(body.uuidString.lowercased()).body"
+        path = folder.url.appendingPathComponent(name + ".part").path
+        descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw FileLock.fault(path) }
+        _ = flock(descriptor, LOCK_EX | LOCK_NB)
+    }
+
+    deinit {
+        unlink(path)  // has no effect if the file was moved
+        close(descriptor)
+    }
+
+    /// Writes a body into the file, and brings it to stable storage.
+    func write(_ body: HTTPBody) async throws -> OutboxRecord.Body.File {
+        var file = OutboxRecord.Body.File(name: name, count: 0, checksum: 0)
+        var checksum = Checksum()
+        try await body.forEachPiece { piece in
+            piece.withUnsafeBytes { checksum.update($0) }
+            guard Int64(file.count + piece.count) <= FileSizeLimit.current else { throw FileLock.fault(path, EFBIG) }
+            guard writeFile(descriptor, Data(piece), at: Int64(file.count)) else { throw FileLock.fault(path) }
+            file.count += piece.count
+        }
+        guard synchronizeFile(descriptor) else { throw FileLock.fault(path) }
+        file.checksum = checksum.value
+        return file
+    }
+
+    /// The beginning of the names of an entry's bodies, which has 37 bytes.
+    static func prefix(of id: UUID) -> String { "\(id.uuidString.lowercased())-" }
+
+    /// Removes the file of a process that was terminated.
+    static func removeUnused(_ path: String) {
+        let file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard file >= 0 else { return }
+        if flock(file, LOCK_EX | LOCK_NB) == 0 { unlink(path) }
+        close(file)
+    }
+}

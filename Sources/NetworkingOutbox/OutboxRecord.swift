@@ -1,0 +1,180 @@
+package import Foundation
+import Networking
+
+/// The content of an entry's file: a line with the format and a checksum, then JSON.
+///
+/// The record contains the endpoint's own values and the encoded body, so that each repetition sends the same bytes. It
+/// contains no token and no field of an adapter.
+package struct OutboxRecord: Codable, Hashable, Sendable {
+    /// The endpoint of the entry, encoded.
+    package struct Call: Codable, Hashable, Sendable {
+        package var name: String
+        package var version: Int
+        package var content: Data
+    }
+
+    /// The encoded body.
+    package struct Body: Codable, Hashable, Sendable {
+        /// A file next to the entry's file.
+        package struct File: Codable, Hashable, Sendable {
+            package var name: String
+            package var count: Int
+            package var checksum: UInt64
+        }
+
+        /// The names and values of the fields that describe the body.
+        package var headers: [[String]]
+        /// The bytes; nil if they are in a file.
+        package var bytes: Data?
+        package var file: File?
+    }
+
+    package enum State: Codable, Hashable, Sendable {
+        case waiting
+        /// The call of an entry that is not repeated in doubt has begun. If its process ends, the entry is in doubt.
+        case sending
+        case inDoubt(reason: String)
+        case refused(status: Int?, reason: String, body: Data)
+        case sent(status: Int, body: Data)
+        case expired
+
+        /// Whether the entry is over, and only its end has still to be acknowledged.
+        package var isEnd: Bool {
+            switch self {
+            case .sent, .expired: true
+            case .waiting, .sending, .inDoubt, .refused: false
+            }
+        }
+    }
+
+    package let id: UUID
+    /// The idempotency key.
+    package var key: String
+    package let order: String?
+    package let owner: String?
+    package let enqueued: Date
+    package let expires: Date?
+    /// Whether the app decides about a lost response.
+    package let asks: Bool
+    package var call: Call
+    /// Nil if the endpoint's body is sent.
+    package var body: Body?
+    package var state: State
+
+    package init(
+        id: UUID, key: String, order: String?, owner: String?, enqueued: Date, expires: Date?, asks: Bool, call: Call,
+        body: Body? = nil, state: State = .waiting
+    ) {
+        (self.id, self.key, self.order, self.owner) = (id, key, order, owner)
+        (self.enqueued, self.expires, self.asks) = (enqueued, expires, asks)
+        (self.call, self.body, self.state) = (call, body, state)
+    }
+
+    /// The number that the entries of one order and one owner have in common; nil if the entry has no order.
+    package var lane: UInt64? {
+        guard let order else { return nil }
+        var checksum = Checksum()
+        checksum.update((owner.map { "\($0.utf8.count) \($0)" } ?? "").utf8)
+        checksum.update([0])
+        checksum.update(order.utf8)
+        return max(checksum.value, 1)
+    }
+}
+
+extension OutboxRecord {
+    /// The reason why a file is not an entry that this version can read.
+    package struct Fault: Error, CustomStringConvertible {
+        package let description: String
+        package init(_ description: String) { self.description = description }
+    }
+
+    /// The largest size of a file. Large bodies are in files of their own.
+    package static let maximumSize = 16 << 20
+    private static let title = "networking-outbox"
+    private static let format = 1
+
+    /// The bytes of the file.
+    package func encoded() throws -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .sortedKeys
+        let content = try encoder.encode(self)
+        var checksum = Checksum()
+        checksum.update(content)
+        let head = "\(OutboxRecord.title) \(OutboxRecord.format) \(checksum.value.hexadecimal)\n"
+        return Data(head.utf8) + content
+    }
+
+    /// Reads the bytes of a file.
+    package init(decoding bytes: Data) throws(Fault) {
+        let head = bytes.prefix(64).prefix { $0 != UInt8(ascii: "\n") }
+        let words = String(decoding: head, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count == 3, words[0] == OutboxRecord.title, let format = Int(words[1]) else {
+            throw Fault("expected an entry of an outbox, found \(bytes.count) other bytes")
+        }
+        guard format == OutboxRecord.format else {
+            throw Fault(
+                "expected format \(OutboxRecord.format), found format \(format), which another version of the library"
+                    + " has written")
+        }
+        let content = bytes.dropFirst(head.count + 1)
+        var checksum = Checksum()
+        checksum.update(content)
+        guard words[2] == checksum.value.hexadecimal else {
+            throw Fault("expected the checksum \(checksum.value.hexadecimal), found another one: the file is damaged")
+        }
+        do { self = try JSONDecoder().decode(OutboxRecord.self, from: content) } catch {
+            throw Fault("expected the members of an entry: \(OutboxRecord.words(for: error))")
+        }
+    }
+
+    /// Returns what is wrong with encoded values, without the values.
+    static func words(for error: any Error) -> String {
+        func path(_ context: DecodingError.Context) -> String {
+            let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+            return path.isEmpty ? "the value" : path.onOneLine
+        }
+        switch error {
+        case DecodingError.keyNotFound(let key, let context):
+            return "\(key.stringValue.onOneLine) is missing in \(path(context))"
+        case DecodingError.typeMismatch(let type, let context): return "\(path(context)) is no \(type)"
+        case DecodingError.valueNotFound(_, let context): return "\(path(context)) is null"
+        case DecodingError.dataCorrupted(let context): return "\(path(context)) has no valid value"
+        default: return "\(type(of: error))"
+        }
+    }
+}
+
+/// The name of an entry's file: the number by which entries are ordered, the lane, and the id.
+///
+/// The lane is in the name, so that an entry that cannot be read still holds back the entries after it.
+package struct OutboxName: Hashable, Comparable, Sendable {
+    package let number: UInt64
+    /// The number of the order; nil if the entry has none.
+    package let lane: UInt64?
+    package let id: UUID
+
+    package init(number: UInt64, lane: UInt64?, id: UUID) {
+        (self.number, self.lane, self.id) = (number, lane, id)
+    }
+
+    /// Reads the name of a file. Returns nil if it is not the name of an entry.
+    package init?(_ file: String) {
+        guard file.hasSuffix(".entry") else { return nil }
+        let parts = file.dropLast(6).split(separator: "-", maxSplits: 2)
+        guard parts.count == 3, parts[0].utf8.count == 16, parts[1].utf8.count == 16,
+            let number = UInt64(parts[0], radix: 16), let lane = UInt64(parts[1], radix: 16),
+            let id = UUID(uuidString: String(parts[2]))
+        else { return nil }
+        self.init(number: number, lane: lane == 0 ? nil : lane, id: id)
+        guard self.file == file else { return nil }
+    }
+
+    /// The name of the entry's file.
+    package var file: String {
+        "\(number.hexadecimal)-\((lane ?? 0).hexadecimal)-\(id.uuidString.lowercased()).entry"
+    }
+
+    package static func < (one: OutboxName, other: OutboxName) -> Bool {
+        (one.number, one.id.uuidString) < (other.number, other.id.uuidString)
+    }
+}
