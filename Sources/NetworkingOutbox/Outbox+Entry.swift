@@ -103,6 +103,7 @@ extension Outbox.Entry.State {
             self = .refused(status.map { HTTPStatus($0) }, reason: reason, body: body)
         case .sent(let status, let body): self = .sent(HTTPStatus(status), body: body)
         case .expired: self = .expired
+        case .dropped: self = .dropped
         }
     }
 }

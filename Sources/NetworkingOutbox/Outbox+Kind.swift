@@ -12,8 +12,9 @@ extension Outbox {
     /// ]
     /// ```
     ///
-    /// An entry whose name or version the outbox does not know is reported (``Entry/State/unreadable(_:)``), and waits
-    /// for a version of the app that knows it.
+    /// An entry whose name or version the outbox does not know is reported (``Entry/State/unreadable(reason:)``), and
+    /// waits for a version of the app that knows it. The body of an entry is stored with it: an entry of an earlier
+    /// version is sent with the body that it had.
     public struct Kind: Sendable {
         let name: String
         let version: Int
@@ -83,7 +84,8 @@ struct KindTable: Sendable {
     /// Encodes an endpoint, and checks that it can be decoded again.
     func encode(_ endpoint: any Endpoint) throws -> OutboxRecord.Call {
         let type = type(of: endpoint as Any)
-        guard let kind = kinds.values.first(where: { $0.type == ObjectIdentifier(type) }) else {
+        let own = kinds.values.filter { $0.type == ObjectIdentifier(type) }
+        guard let kind = own.max(by: { $0.version < $1.version }) else {
             throw KindTable.fault("expected one of the outbox's endpoints, found \(type): add it to `endpoints`")
         }
         do {
@@ -99,9 +101,9 @@ struct KindTable: Sendable {
 
     /// Decodes the endpoint of an entry.
     func decode(_ call: OutboxRecord.Call) throws(OutboxRecord.Fault) -> any Endpoint {
+        if let fault = fault(of: call) { throw OutboxRecord.Fault(fault) }
         guard let kind = kinds[Key(name: call.name, version: call.version)] else {
-            throw OutboxRecord.Fault(
-                "expected a known endpoint, found \(call.name.onOneLine) in version \(call.version)")
+            throw OutboxRecord.Fault("expected a known endpoint")
         }
         do { return try kind.decode(call.content) } catch {
             throw OutboxRecord.Fault(
@@ -110,5 +112,9 @@ struct KindTable: Sendable {
         }
     }
 
-    func knows(_ call: OutboxRecord.Call) -> Bool { kinds[Key(name: call.name, version: call.version)] != nil }
+    /// Returns why an entry's endpoint is not known; nil if it is.
+    func fault(of call: OutboxRecord.Call) -> String? {
+        guard kinds[Key(name: call.name, version: call.version)] == nil else { return nil }
+        return "expected a known endpoint, found \(call.name.onOneLine) in version \(call.version)"
+    }
 }

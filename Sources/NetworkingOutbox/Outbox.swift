@@ -70,7 +70,9 @@ public final class Outbox: Sendable {
             client: service.client, kinds: KindTable(endpoints),
             folder: OutboxFolder(folder, lease: lease, clock: service.client.configuration.clock), owner: owner,
             asks: inDoubt == .ask, copiesFiles: copiesFiles, reachability: reachability,
-            OutboxMachine.Options(limit: maximumConcurrentSends, dropsAtLogOut: dropsAtLogOut))
+            OutboxMachine.Options(
+                limit: maximumConcurrentSends, dropsAtLogOut: dropsAtLogOut,
+                sendsAnonymously: owner == nil || service.client.hasSession))
         self.core = core
         changes = core.changes
         core.start()
@@ -129,7 +131,8 @@ public final class Outbox: Sendable {
     }
 
     /// Sends an entry again that was refused or is in doubt. After a refusal, it gets a new idempotency key, because the
-    /// server may repeat its answer to the old one; in doubt, it keeps its key.
+    /// server may repeat its answer to the old one. It keeps its key if it is in doubt, after an error of the server
+    /// (500), and after 401, 403 and 407.
     ///
     /// - Returns: Whether the entry waits to be sent. False if it has been sent, or does not exist.
     @discardableResult

@@ -8,7 +8,8 @@ extension OutboxCore {
         let id = random.uuid()
         let request = try client.writeRequest(of: endpoint)
         let session = try await client.writeSession(fetching: false)
-        let owner = try await owner(of: session, needsToken: client.needsToken(endpoint))
+        await updateOwner()
+        let owner = try await owner(of: endpoint, in: session)
         let (body, part) = try await stored(request.body, of: id)
         let now = clock.date()
         let record = OutboxRecord(
@@ -16,22 +17,26 @@ extension OutboxCore {
             expires: expires.map { now.addingTimeInterval($0 / .seconds(1)) }, asks: asks, call: call, body: body)
         let entry = try await on {
             let name = try self.folder.add(record, body: part)
-            self.read(name, self.folder.mark(of: name))
-            return Outbox.Entry(record, endpoint, .waiting)
+            // Another process may have stored an entry before this one in the same order. The entry is stored, even if
+            // the folder cannot be read now.
+            try? self.reload(completely: false)
+            return self.entry(name) ?? Outbox.Entry(record, endpoint, .waiting)
         }
         wakeUp()
         return entry
     }
 
     /// Returns the user who writes now.
-    private func owner(of session: WriteSession, needsToken: Bool) async throws -> String? {
+    private func owner(of endpoint: any Endpoint, in session: WriteSession) async throws -> String? {
         if let owner = owner(in: session) { return owner }
         // The user of a session that is over goes on after the next log-in.
         if session.isOver, case .user(let owner) = await on({ self.lastOwner }) { return owner }
-        guard needsToken else { return nil }
+        let (sendsToken, needsToken) = client.authorization(of: endpoint)
+        guard needsToken || sendsToken && session.token != nil else { return nil }
         let reason =
             session.token == nil
-            ? "nobody is logged in" : "the token has no owner; name it with `owner`, or let the store keep session ids"
+            ? "nobody is logged in"
+            : "the token has no owner; name it with `owner`, or give the token the id of its session"
         throw NetworkError(.noToken, reason: "outbox: expected a write of a user: \(reason)")
     }
 
@@ -60,7 +65,7 @@ extension OutboxCore {
         return try await on {
             try self.reload(completely: true)
             return self.machine.entries.values
-                .filter { $0.stage != .ended && self.isShown($0) && self.unrecorded[$0.name]?.isEnd != true }
+                .filter { self.isShown($0) && !self.hasEnded($0.name) }
                 .map(\.name).sorted().compactMap { self.entry($0) }
                 .filter { order == nil || $0.order == order }
         }
@@ -68,8 +73,7 @@ extension OutboxCore {
 
     /// Whether an entry belongs to the current user, or to nobody.
     private func isShown(_ entry: OutboxMachine.Entry) -> Bool {
-        guard let owner = entry.owner else { return true }
-        return lastOwner == .user(owner)
+        entry.owner.map { lastOwner == .user($0) } ?? true
     }
 
     func flush(within limit: Duration) async -> Int {
@@ -100,9 +104,14 @@ extension OutboxCore {
         let request = try client.writeRequest(of: endpoint)
         let (body, part) = try await stored(request.body, of: id)
         let key = key(of: request)
+        let needsToken = client.authorization(of: endpoint).needsToken
         return try await decide(id) { name in
-            try self.change(name, body: part) { record in
+            if needsToken, try self.folder.record(name)?.owner == nil {
+                throw KindTable.fault("expected an endpoint without a token for a write of nobody, found one with it")
+            }
+            return try self.change(name, body: part) { record in
                 (record.call, record.body, record.key, record.state) = (call, body, key, .waiting)
+                record.isDoubtful = false
             }
         }
     }
@@ -111,7 +120,7 @@ extension OutboxCore {
         let key = random.uuid().uuidString.lowercased()
         return try await decide(id) { name in
             try self.change(name) { record in
-                if case .refused = record.state { record.key = key }
+                if case .refused(let status?, _, _) = record.state, HTTPStatus(status).belongsToKey { record.key = key }
                 record.state = .waiting
             }
         }
@@ -122,8 +131,9 @@ extension OutboxCore {
     ) throws -> Bool {
         unrecorded[name] = nil
         guard try folder.change(name, body: part, change) != nil else { return false }
+        read(name)
         machine.resume(name)
-        read(name, folder.mark(of: name))
+        publish(name)
         return machine.entries[name]?.stage == .waiting
     }
 
@@ -149,8 +159,7 @@ extension OutboxCore {
             while true {
                 var turn = try await on { try self.isLeader ? self.turn(id, change) : nil }
                 if turn == nil {
-                    turn = try await folder.lease.hold(
-                        ExclusiveOperation { try await self.on { try self.turn(id, change) } })
+                    turn = try await lead { try await self.on { try self.turn(id, change) } }
                 }
                 switch turn {
                 case .done(let isChanged): return isChanged
@@ -158,7 +167,13 @@ extension OutboxCore {
                 case nil: break
                 }
             }
-        } catch let fault as OutboxRecord.Fault { throw KindTable.fault(fault.description, underlying: fault) }
+        } catch let fault as OutboxRecord.Fault {
+            throw KindTable.fault(fault.description, underlying: fault)
+        } catch is LeaseLost {
+            return try await decide(id, change)
+        } catch  where error is Interruption || error is CancellationError {
+            throw NetworkError(.cancelled)
+        }
     }
 
     private enum Turn: Sendable {
@@ -172,14 +187,21 @@ extension OutboxCore {
         guard let name = machine.entries.keys.first(where: { $0.id == id }), !hasEnded(name) else {
             return .done(false)
         }
-        guard machine.inFlight.contains(name) else { return .done(try change(name)) }
+        guard machine.inFlight.contains(name) else {
+            // The process that sent it has ended, so the app does not know yet that it is in doubt.
+            guard machine.entries[name]?.stage == .marked else { return .done(try change(name)) }
+            wakeUp()
+            return .done(false)
+        }
+        // A call that waits for a permit, a token or the network can be ended.
+        if let call = calls[name], call.hasLeft.outcome == nil { call.task?.cancel() }
         let end = Settlement<Void>()
         ends[name, default: []].append(end)
         return .wait(end)
     }
 
     private func hasEnded(_ name: OutboxName) -> Bool {
-        machine.entries[name]?.stage == .ended || unrecorded[name]?.isEnd == true
+        machine.entries[name]?.stage == .ended || unrecorded[name]?.state.isEnd == true
     }
 
     // MARK: Reporting
@@ -219,7 +241,7 @@ extension OutboxCore {
     private func state(of name: OutboxName, _ record: OutboxRecord) -> Outbox.Entry.State {
         if machine.inFlight.contains(name) { return .sending }
         if let fault = faults[name] { return .unreadable(reason: fault) }
-        if let state = Outbox.Entry.State(unrecorded[name] ?? record.state) { return state }
+        if let state = Outbox.Entry.State(unrecorded[name]?.state ?? record.state) { return state }
         if case .sending = record.state { return .sending }
         if let obstacle = machine.obstacle(of: name) { return .behind(obstacle.id) }
         if let owner = record.owner, lastOwner != .user(owner) { return .waitingForOwner }
@@ -232,5 +254,13 @@ extension Outbox.Entry {
         self.init(
             id: record.id, endpoint: endpoint, order: record.order, owner: record.owner, enqueued: record.enqueued,
             expires: record.expires, idempotencyKey: record.key, state: state)
+    }
+}
+
+extension HTTPStatus {
+    /// Whether a server may repeat the response to every request with the same idempotency key. A refusal of the user is
+    /// decided before the key is looked at; after an error of the server, the write may be executed.
+    fileprivate var belongsToKey: Bool {
+        isClientError && ![.unauthorized, .forbidden, .proxyAuthenticationRequired].contains(self)
     }
 }

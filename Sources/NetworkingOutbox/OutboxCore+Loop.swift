@@ -13,13 +13,13 @@ extension OutboxCore {
     func run() async {
         var failures = 0
         while true {
-            await updateOwner()
-            switch await on({ self.look() }) {
+            let isKnown = await updateOwner()
+            switch await on({ self.look(isOwnerKnown: isKnown) }) {
             case .closed: return
             case .none(let limit): await wait(atMost: limit)
             case .some:
                 do {
-                    try await folder.lease.hold(ExclusiveOperation { try await self.drain() })
+                    try await lead { try await self.drain() }
                     failures = 0
                 } catch {
                     // The disk is full, the folder does not exist any more, or another process has taken the lease.
@@ -32,54 +32,62 @@ extension OutboxCore {
     }
 
     /// Looks whether there is something to do.
-    private func look() -> Work {
-        if isClosed { return .closed }
+    private func look(isOwnerKnown: Bool) -> Work {
+        if isClosed, unrecorded.isEmpty { return .closed }
         passes += 1
-        let isReadable = (try? reload(completely: false)) != nil
-        guard isReadable else {
-            endFlushes()
-            return .none(.seconds(5))
+        var limit = clock.now() + folder.lease.length  // another process may store an entry, and end
+        if (try? reload(completely: false)) == nil || !isOwnerKnown
+            || machine.entries.values.contains(where: \.isUnread)
+        {
+            limit = min(limit, clock.now() + .seconds(5))
+        } else if !unrecorded.isEmpty || machine.peek(at: clock.now(), on: clock.date()) != nil {
+            return .some
         }
-        if !unrecorded.isEmpty || machine.peek(at: clock.now(), on: clock.date()) != nil { return .some }
-        endFlushes()
-        observeNetwork()
-        return .none(machine.wait(at: clock.now(), on: clock.date()))
-    }
-
-    private func endFlushes() {
         for flush in flushes where flush.pass < passes { flush.end.settle(.success(())) }
         flushes.removeAll { $0.pass < passes }
+        observeNetwork()
+        let wait = machine.wait(at: clock.now(), on: clock.date())
+        return .none(min(wait ?? .seconds(3600), limit - clock.now()))
     }
 
-    /// Sends entries until there is nothing to do, while this process holds the lease.
+    /// Sends entries until there is nothing to do, while this process holds the lease. After a fault, it begins no other
+    /// calls, but lets those in progress end.
     private func drain() async throws {
+        var fault: (any Error)?
         await on { self.isLeader = true }
-        do {
-            try await on { try self.reload(completely: true) }
-            try await withThrowingTaskGroup(of: Void.self) { group in
+        do { try await on { try self.reload(completely: true) } } catch { fault = error }
+        await withTaskCancellationHandler {
+            await withTaskGroup(of: Void.self) { group in
                 while !Task.isCancelled {
-                    await updateOwner()
-                    while let name = try await on({ try self.nextEntry() }) {
-                        group.addTask { await self.send(name) }
+                    if fault == nil {
+                        await updateOwner()
+                        do {
+                            while let name = try await on({ try self.nextEntry() }) {
+                                group.addTask { await self.send(name) }
+                            }
+                        } catch { fault = error }
                     }
-                    if await on({ self.endDraining() }) { return }
+                    let hasFault = fault != nil
+                    if await on({ self.endDraining(hasFault) }) { return }
                     await wait(atMost: .seconds(1))
-                    try await on { try self.reload(completely: false) }
+                    if fault == nil {
+                        do { try await on { try self.reload(completely: false) } } catch { fault = error }
+                    }
                 }
             }
-        } catch {
-            await on { self.isLeader = false }
-            throw error
+        } onCancel: {
+            Task { await self.on { self.isLeader = false } }
         }
         await on { self.isLeader = false }
+        if let fault { throw fault }
     }
 
     /// Ends the draining if nothing is sent and nothing can be sent now.
     ///
     /// - Returns: Whether it has ended.
-    private func endDraining() -> Bool {
+    private func endDraining(_ hasFault: Bool) -> Bool {
         guard machine.inFlight.isEmpty else { return false }
-        guard isClosed || machine.peek(at: clock.now(), on: clock.date()) == nil else { return false }
+        guard hasFault || isClosed || machine.peek(at: clock.now(), on: clock.date()) == nil else { return false }
         isLeader = false
         return true
     }
@@ -87,24 +95,29 @@ extension OutboxCore {
     /// Does what needs no call, and returns the next entry to send; nil if there is none now.
     private func nextEntry() throws -> OutboxName? {
         try recordAgain()
-        guard !isClosed else { return nil }
+        guard !isClosed, isLeader else { return nil }
         while let step = machine.next(at: clock.now(), on: clock.date()) {
             switch step {
             case .send(let name):
                 publish(name)
                 return name
-            case .expire(let name):
-                try record(.expired, of: name)
+            case .expire(let name): try record(OutboxNote(state: .expired), of: name)
             case .doubt(let name):
-                try record(.inDoubt(reason: "the process that sent it has ended"), of: name)
-            case .drop(let name):
-                let entry = entry(name, as: .dropped)
-                try folder.remove(name)
-                forget(name)
-                if let entry { changes.publish(entry) }
+                try record(OutboxNote(state: .inDoubt(reason: "the process that sent it has ended")), of: name)
+            case .drop(let name): try dropAtLogOut(name)
             }
         }
         return nil
+    }
+
+    /// Removes the content of an entry whose user has logged out.
+    private func dropAtLogOut(_ name: OutboxName) throws {
+        let session = client.currentWriteSession
+        // The user may have logged in again since the machine was told.
+        guard let record = try? folder.record(name), record.owner != owner(in: session), !session.isOver else {
+            return read(name)
+        }
+        try self.record(OutboxNote(state: .dropped), of: name)
     }
 
     // MARK: The files
@@ -122,39 +135,35 @@ extension OutboxCore {
         for name in names where completely || marks[name] == nil {
             guard !machine.inFlight.contains(name), unrecorded[name] == nil else { continue }
             let mark = folder.mark(of: name)
-            if mark == nil || mark != marks[name] { read(name, mark) }
+            guard mark == nil || mark != marks[name] else { continue }
+            let before = machine.entries[name]?.stage
+            read(name)
+            if let stage = machine.entries[name]?.stage, stage != before, stage != .unread { publish(name) }
         }
     }
 
     /// Reads an entry, and tells the machine.
-    func read(_ name: OutboxName, _ mark: UInt64?) {
-        let before = machine.entries[name]
+    func read(_ name: OutboxName) {
+        let mark = folder.mark(of: name)
         let record: OutboxRecord?
         do { record = try folder.record(name) } catch {
             let isFault = error is OutboxRecord.Fault
             marks[name] = isFault ? mark : nil
             faults[name] = (error as? OutboxRecord.Fault)?.description
-            machine.set(.init(name, owner: nil, expires: nil, asks: false, stage: isFault ? .held : .unread))
-            if isFault, before?.stage != .held { publish(name) }
-            return
+            return machine.set(.init(name, owner: nil, expires: nil, asks: false, stage: isFault ? .held : .unread))
         }
         guard let record else { return forget(name) }
-        let stage: OutboxMachine.Stage =
+        marks[name] = mark
+        faults[name] = nil
+        var stage: OutboxMachine.Stage =
             switch record.state {
             case .sending: .marked
             case .inDoubt, .refused: .held
-            case .sent, .expired: .ended
-            case .waiting: kinds.knows(record.call) ? .waiting : .held
+            case .sent, .expired, .dropped: .ended
+            case .waiting: .waiting
             }
-        marks[name] = mark
-        faults[name] = nil
-        if case .waiting = record.state, stage == .held {
-            do { _ = try kinds.decode(record.call) } catch { faults[name] = error.description }
-        }
-        let entry = OutboxMachine.Entry(
-            name, owner: record.owner, expires: record.expires, asks: record.asks, stage: stage)
-        machine.set(entry)
-        if stage != before?.stage { publish(name) }
+        if stage == .waiting, let fault = kinds.fault(of: record.call) { (stage, faults[name]) = (.held, fault) }
+        machine.set(.init(name, owner: record.owner, expires: record.expires, asks: record.asks, stage: stage))
     }
 
     /// Forgets an entry that does not exist any more.
@@ -164,13 +173,17 @@ extension OutboxCore {
     }
 
     /// Records what has happened to an entry, and publishes it.
-    func record(_ state: OutboxRecord.State, of name: OutboxName) throws {
+    func record(_ note: OutboxNote, of name: OutboxName) throws {
         do {
-            try folder.change(name) { $0.state = state }
+            try folder.change(name) { note.apply(to: &$0) }
             unrecorded[name] = nil
-            marks[name] = folder.mark(of: name)
+            read(name)
+        } catch let fault as OutboxRecord.Fault {
+            unrecorded[name] = nil
+            faults[name] = fault.description
+            read(name)
         } catch {
-            unrecorded[name] = state
+            unrecorded[name] = note
             publish(name)
             throw error
         }
@@ -179,6 +192,10 @@ extension OutboxCore {
 
     /// Records what could not be recorded before.
     private func recordAgain() throws {
-        for (name, state) in unrecorded { try record(state, of: name) }
+        var fault: (any Error)?
+        for (name, note) in unrecorded {
+            do { try record(note, of: name) } catch { fault = error }
+        }
+        if let fault { throw fault }
     }
 }

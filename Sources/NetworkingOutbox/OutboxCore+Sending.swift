@@ -6,6 +6,14 @@ extension OutboxCore {
     /// The largest body of a response that is kept.
     private static let responseSize = 64 << 10
 
+    /// A call in progress.
+    struct Call: Sendable {
+        let id = UUID()
+        /// Settled when the request is handed to the transport.
+        let hasLeft = Settlement<Void>()
+        var task: Task<WriteOutcome, Never>?
+    }
+
     private struct Letter: Sendable {
         let record: OutboxRecord
         let endpoint: any Endpoint
@@ -15,9 +23,10 @@ extension OutboxCore {
     /// Sends an entry, and records the outcome.
     func send(_ name: OutboxName) async {
         do {
-            let letter = try await on { try self.open(name) }
-            guard let letter else { return await on { self.end(name, as: .notNow(after: nil, isOffline: false)) } }
-            let outcome = try await outcome(of: letter, name)
+            guard let letter = try await open(name) else { return await on { self.end(name, as: .stale) } }
+            guard let outcome = try await outcome(of: letter, name) else {
+                return await on { self.end(name, as: .stale) }
+            }
             await on { self.end(name, with: outcome, letter.record) }
         } catch let fault as OutboxRecord.Fault {
             await on {
@@ -30,17 +39,17 @@ extension OutboxCore {
         }
     }
 
-    /// Reads an entry. Returns nil if it does not exist any more, or has ended.
-    private func open(_ name: OutboxName) throws -> Letter? {
-        guard let record = try folder.record(name), case .waiting = record.state else {
-            marks[name] = nil
-            return nil
+    /// Reads an entry. Returns nil if it does not wait any more.
+    private func open(_ name: OutboxName) async throws -> Letter? {
+        let (folder, kinds) = (folder, kinds)
+        return try await onDisk {
+            guard let record = try folder.record(name), case .waiting = record.state else { return nil }
+            let endpoint = try kinds.decode(record.call)
+            return Letter(record: record, endpoint: endpoint, body: try OutboxCore.body(of: record, in: folder))
         }
-        let endpoint = try kinds.decode(record.call)
-        return Letter(record: record, endpoint: endpoint, body: try body(of: record))
     }
 
-    private func body(of record: OutboxRecord) throws -> HTTPBody? {
+    private static func body(of record: OutboxRecord, in folder: OutboxFolder) throws -> HTTPBody? {
         guard let body = record.body else { return nil }
         let headers = HTTPHeaders(body.headers.compactMap { $0.count == 2 ? HTTPHeader(.init($0[0]), $0[1]) : nil })
         if let bytes = body.bytes { return HTTPBody.data(bytes, contentType: nil).described(by: headers) }
@@ -48,24 +57,50 @@ extension OutboxCore {
         return HTTPBody.file(try folder.body(file)).described(by: headers)
     }
 
-    private func outcome(of letter: Letter, _ name: OutboxName) async throws -> WriteOutcome {
+    /// Makes the call. Returns nil if the entry does not wait any more.
+    private func outcome(of letter: Letter, _ name: OutboxName) async throws -> WriteOutcome? {
         let record = letter.record
         let session = try await client.writeSession(fetching: true)
-        let needsToken = client.needsToken(letter.endpoint)
-        guard record.owner == nil || owner(in: session) == record.owner, !needsToken || session.isUsable else {
+        let (sendsToken, needsToken) = client.authorization(of: letter.endpoint)
+        guard mayBeSent(record, in: session), record.owner == nil || !sendsToken || session.isUsable else {
             return .noToken(NotTheOwner())
         }
         if needsToken, record.owner == nil {
             throw OutboxRecord.Fault("expected a write of a user, found one of nobody, which now needs a token")
         }
-        if record.asks { _ = try await on { try self.folder.change(name) { $0.state = .sending } } }
-        return await client.write(
-            letter.endpoint, key: record.key, body: letter.body, reportsDoubt: record.asks, in: session
-        ) { [self] in
-            let token = client.tokens.map { $0.current ?? nil } ?? nil
-            guard record.owner == nil || owner(in: session.with(token)) == record.owner else { throw NotTheOwner() }
-            if let expires = record.expires, clock.date() >= expires { throw Expired() }
+        var call = Call()
+        let id = call.id
+        if record.asks {
+            let marked = try await on {
+                try self.folder.change(name) { if case .waiting = $0.state { $0.state = .sending(call: id) } }
+            }
+            guard marked?.state == .sending(call: id) else { return nil }
         }
+        let hasLeft = call.hasLeft
+        let task = Task {
+            await client.write(
+                letter.endpoint, key: record.key, body: letter.body, reportsDoubt: record.asks, in: session,
+                hasOwner: record.owner != nil
+            ) { [self] in
+                guard mayBeSent(record, in: client.currentWriteSession) else { throw NotTheOwner() }
+                if let expires = record.expires, clock.date() >= expires { throw Expired() }
+                hasLeft.settle(.success(()))
+            }
+        }
+        call.task = task
+        let running = call
+        await on { self.calls[name] = running }
+        return await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    /// Whether the user of an entry is logged in, or the entry belongs to nobody.
+    private func mayBeSent(_ record: OutboxRecord, in session: WriteSession) -> Bool {
+        let owner = owner(in: session)
+        return record.owner.map { $0 == owner } ?? (session.hasSession || owner == nil)
     }
 
     private func end(_ name: OutboxName, with outcome: WriteOutcome, _ record: OutboxRecord) {
@@ -73,35 +108,43 @@ extension OutboxCore {
         case .executed(let response):
             let body = Data(response.data.prefix(OutboxCore.responseSize))
             end(name, as: .executed, recording: .sent(status: response.status.code, body: body))
-        case .refused(let error, let response):
+        case .refused(let error, _, _) where error is NotTheOwner:
+            end(name, as: .noToken, recording: record.asks ? .waiting : nil)
+        case .refused(let error, _, _) where error is Expired:
+            end(name, as: .stale, recording: record.asks ? .waiting : nil)
+        case .refused(let error, _, mayBeExecuted: true) where record.asks:
+            end(name, as: .lost, recording: .inDoubt(reason: OutboxCore.reason(error)))
+        case .refused(let error, let response, _):
             let body = Data((response?.data ?? Data()).prefix(OutboxCore.responseSize))
             let reason = OutboxCore.reason(error)
             end(
                 name, as: .refused,
                 recording: .refused(status: response?.status.code, reason: reason, body: body))
-        case .notNow(let error, let delay, let isOffline):
-            let end: OutboxMachine.End =
-                error is NotTheOwner ? .noToken : .notNow(after: delay, isOffline: isOffline)
-            self.end(name, as: end, recording: record.asks ? .waiting : nil)
+        case .notNow(_, let delay, let isOffline):
+            end(name, as: .notNow(after: delay, isOffline: isOffline), recording: record.asks ? .waiting : nil)
         case .noToken:
             end(name, as: .noToken, recording: record.asks ? .waiting : nil)
         case .inDoubt(let error):
             end(
                 name, as: .lost,
-                recording: record.asks ? .inDoubt(reason: OutboxCore.reason(error)) : nil)
+                recording: record.asks ? .inDoubt(reason: OutboxCore.reason(error)) : .waiting)
         }
     }
 
     /// Ends the call of an entry.
-    private func end(
-        _ name: OutboxName, as end: OutboxMachine.End, recording state: OutboxRecord.State? = nil
-    ) {
+    ///
+    /// - Parameter state: The state to record; nil if the entry's file need not be changed.
+    private func end(_ name: OutboxName, as end: OutboxMachine.End, recording state: OutboxRecord.State? = nil) {
+        let call = calls.removeValue(forKey: name)
         machine.end(name, as: end, at: clock.now(), fraction: random.fraction())
         if let state {
-            try? record(state, of: name)  // what cannot be recorded now is recorded later
+            // If it cannot be recorded now, it is recorded later.
+            try? record(OutboxNote(state: state, isLost: end == .lost, call: call?.id), of: name)
         } else {
+            if end == .stale { marks[name] = nil }
             publish(name)
         }
+        if machine.entries[name]?.stage == .held { for name in machine.followers(of: name) { publish(name) } }
         for wait in ends.removeValue(forKey: name) ?? [] { wait.settle(.success(())) }
         wakeUp()
     }
@@ -110,6 +153,11 @@ extension OutboxCore {
     private static func reason(_ error: any Error) -> String {
         ((error as? NetworkError)?.description ?? "\(type(of: error))").onOneLine
     }
+}
+
+extension OutboxMachine.End {
+    /// The entry has changed before it could be sent.
+    fileprivate static let stale = OutboxMachine.End.notNow(after: nil, isOffline: false)
 }
 
 /// Another user is logged in than the one who has written an entry, or none.

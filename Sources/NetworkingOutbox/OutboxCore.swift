@@ -14,6 +14,7 @@ final class OutboxCore: @unchecked Sendable {  // because every variable is used
     private let reachability: ReachabilityService?
     let changes: Broadcaster<Outbox.Entry>
     private let queue = DispatchQueue(label: "networking.outbox")
+    private let leading = AsyncLock()
 
     // MARK: On the queue
 
@@ -23,7 +24,9 @@ final class OutboxCore: @unchecked Sendable {  // because every variable is used
     /// Why an entry cannot be read.
     var faults: [OutboxName: String] = [:]
     /// What could not be recorded yet, because the disk is full or fails. It takes precedence over the files.
-    var unrecorded: [OutboxName: OutboxRecord.State] = [:]
+    var unrecorded: [OutboxName: OutboxNote] = [:]
+    /// The calls in progress.
+    var calls: [OutboxName: Call] = [:]
     /// The last owner that was known.
     var lastOwner = OutboxMachine.Owner.unknown
     /// Whether this process holds the lease, and may change entries that are not being sent.
@@ -81,6 +84,18 @@ final class OutboxCore: @unchecked Sendable {  // because every variable is used
         await withCheckedContinuation { continuation in queue.async { continuation.resume(returning: work()) } }
     }
 
+    /// Runs an operation while no other process sends or changes entries, and no other task of this one.
+    func lead<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        try await leading.withLock { try await folder.lease.hold(ExclusiveOperation(operation)) }
+    }
+
+    /// Runs a closure on a thread for slow files.
+    func onDisk<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            DispatchQueue.global(qos: .utility).async { continuation.resume(with: Result { try work() }) }
+        }
+    }
+
     /// Makes the loop look for work.
     func wakeUp() {
         queue.async {
@@ -113,22 +128,30 @@ final class OutboxCore: @unchecked Sendable {  // because every variable is used
 
     // MARK: The owner
 
-    /// Returns the owner of the writes of a session; nil if nobody is logged in.
+    /// Returns the owner of the writes of a session; nil if nobody is logged in, or the user has no name.
     func owner(in session: WriteSession) -> String? {
         if let ownerOfToken { return ownerOfToken(session.token) }
-        guard session.hasUsers else { return session.hasSession ? "client" : nil }
+        guard session.hasUsers else { return session.token != nil || session.mayFetch ? "client" : nil }
         return session.user?.uuidString
     }
 
     /// Asks who is logged in, and tells the machine.
-    func updateOwner() async {
-        let owner: OutboxMachine.Owner
-        if let session = try? await client.writeSession(fetching: false), !session.isOver {
-            owner = self.owner(in: session).map { .user($0) } ?? .nobody
-        } else {
-            owner = .unknown
+    ///
+    /// - Returns: Whether the answer is known.
+    @discardableResult
+    func updateOwner() async -> Bool {
+        let session = try? await client.writeSession(fetching: false)
+        await on {
+            let now = self.client.currentWriteSession
+            guard session != nil, !now.isOver else { return self.set(.unknown) }
+            guard let owner = self.owner(in: now) else {
+                // Until the app has set the token, nobody has logged out.
+                let isAnswer = now.isStored || !now.hasSession || self.lastOwner != .unknown
+                return self.set(isAnswer ? .nobody : .unknown)
+            }
+            self.set(.user(owner))
         }
-        await on { self.set(owner) }
+        return session != nil
     }
 
     func set(_ owner: OutboxMachine.Owner) {

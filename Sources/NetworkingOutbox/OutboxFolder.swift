@@ -15,11 +15,13 @@ package struct OutboxFolder: Sendable {
 
     package init(_ url: URL, lease length: Duration, clock: NetworkClock) throws {
         self.url = url
-        lease = FileLease(path: url.appendingPathComponent("outbox.lease").path, length: length, clock: clock)
+        lease = FileLease(
+            path: url.appendingPathComponent("outbox.lease").path, length: max(length, .milliseconds(500)), clock: clock
+        )
         try create()
     }
 
-    private func create() throws {
+    func create() throws {
         try OwnedFolder.create(url)
         #if canImport(Darwin)
             try protect()
@@ -29,23 +31,29 @@ package struct OutboxFolder: Sendable {
     private func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 
     /// Runs a closure while no other process changes the folder.
-    private func locked<Value>(_ body: () throws -> Value) throws -> Value { try lease.locked { _ in try body() } }
+    func locked<Value>(_ body: () throws -> Value) throws -> Value { try lease.locked { _ in try body() } }
 
     // MARK: Reading
 
-    /// Returns the names of all entries, in their order.
-    package func names() throws -> [OutboxName] { try files().compactMap { OutboxName($0) }.sorted() }
+    /// Returns the names of all entries, in their order. Nobody adds an entry meanwhile: if an entry is found, so are all
+    /// entries before it.
+    package func names() throws -> [OutboxName] {
+        try locked { try files() }.compactMap { OutboxName($0) }.sorted()
+    }
 
     private func files() throws -> [String] {
         guard let folder = opendir(url.path) else { throw FileLock.fault(url.path, reading: true) }
         defer { closedir(folder) }
         var files: [String] = []
-        while let entry = readdir(folder) {
+        while true {
+            errno = 0
+            guard let entry = readdir(folder) else { break }
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
                 String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
             files.append(name)
         }
+        guard errno == 0 else { throw FileLock.fault(url.path, reading: true) }
         return files
     }
 
@@ -104,18 +112,14 @@ package struct OutboxFolder: Sendable {
     ///
     /// - Parameter part: The file with the body, which is moved; nil if the body is in the record.
     func add(_ record: OutboxRecord, body part: PartialBody? = nil) throws -> OutboxName {
-        let bytes = try record.encoded()
-        guard bytes.count <= OutboxRecord.maximumSize else {
-            throw NetworkError(
-                .invalidRequest,
-                reason: "outbox: expected an endpoint of at most \(OutboxRecord.maximumSize) bytes, found "
-                    + "\(bytes.count); keep large bytes in a file, and send them with HTTPBody.file")
-        }
         try create()  // somebody may have removed the folder
         return try locked {
             let last = try clean()
             let name = OutboxName(number: last + 1, lane: record.lane, id: record.id)
-            try replace(name, with: bytes, record, part)
+            do { try replace(name, with: record, part) } catch {
+                unlink(path(name.file))
+                throw error
+            }
             return name
         }
     }
@@ -132,18 +136,25 @@ package struct OutboxFolder: Sendable {
             let before = record
             change(&record)
             guard record != before else { return record }
-            try replace(name, with: try record.encoded(), record, part)
+            try replace(name, with: record, part)
             if let old = before.body?.file?.name, old != record.body?.file?.name { unlink(path(old)) }
             return record
         }
     }
 
     /// Replaces the file of an entry. Its body gets its name first, so that the entry is complete at any moment.
-    private func replace(_ name: OutboxName, with bytes: Data, _ record: OutboxRecord, _ part: PartialBody?) throws {
-        let body = part == nil ? nil : record.body?.file.map { path($0.name) }
-        if let part, let body, rename(part.path, body) != 0 { throw FileLock.fault(body) }
+    private func replace(_ name: OutboxName, with record: OutboxRecord, _ part: PartialBody?) throws {
+        let bytes = try record.encoded()
+        guard bytes.count <= OutboxRecord.maximumSize else {
+            throw KindTable.fault(
+                "expected an endpoint of at most \(OutboxRecord.maximumSize) bytes, found \(bytes.count); "
+                    + "keep large bytes in a file, and send them with HTTPBody.file")
+        }
+        let body = part == nil ? nil : record.body?.file?.name
+        if let part, let body, rename(part.path, path(body)) != 0 { throw FileLock.fault(path(body)) }
         do { try OwnedFile.replace(path(name.file), with: bytes) } catch {
-            if let body { unlink(body) }
+            // The file may have its new content nevertheless.
+            if let body, (try? self.record(name))?.body?.file?.name != body { unlink(path(body)) }
             throw error
         }
     }
@@ -189,10 +200,16 @@ final class PartialBody: Sendable {
     ///   - body: A new id, because an entry whose body is replaced has two bodies for a moment.
     init(in folder: OutboxFolder, of id: UUID, _ body: UUID) throws {
         name = PartialBody.prefix(of: id) + "\(body.uuidString.lowercased()).body"
-        path = folder.url.appendingPathComponent(name + ".part").path
-        descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw FileLock.fault(path) }
-        _ = flock(descriptor, LOCK_EX | LOCK_NB)
+        let path = folder.url.appendingPathComponent(name + ".part").path
+        try folder.create()
+        // While the folder is locked, no other process takes the file for one that is not used.
+        descriptor = try folder.locked {
+            let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+            guard file >= 0 else { throw FileLock.fault(path) }
+            _ = flock(file, LOCK_EX | LOCK_NB)
+            return file
+        }
+        self.path = path
     }
 
     deinit {

@@ -37,20 +37,26 @@ package struct OutboxMachine: Sendable {
             (self.name, self.owner, self.expires) = (name, owner, expires)
             (self.asks, self.stage) = (asks, stage)
         }
+
+        var isUnread: Bool { stage == .unread }
     }
 
     package struct Options: Hashable, Sendable {
         /// The number of lanes whose entries are sent at the same time.
         package var limit: Int
         package var dropsAtLogOut: Bool
+        /// Whether entries of nobody carry no token, so that they can be sent while somebody is logged in.
+        package var sendsAnonymously: Bool
         package var firstDelay: Duration
         package var longestDelay: Duration
 
         package init(
-            limit: Int = 4, dropsAtLogOut: Bool = false, firstDelay: Duration = .seconds(1),
+            limit: Int = 4, dropsAtLogOut: Bool = false, sendsAnonymously: Bool = true,
+            firstDelay: Duration = .seconds(1),
             longestDelay: Duration = .seconds(300)
         ) {
             (self.limit, self.dropsAtLogOut) = (max(limit, 1), dropsAtLogOut)
+            self.sendsAnonymously = sendsAnonymously
             (self.firstDelay, self.longestDelay) = (firstDelay, longestDelay)
         }
     }
@@ -91,26 +97,26 @@ package struct OutboxMachine: Sendable {
         }
 
         /// The entries that have not ended, in their order.
-        package fileprivate(set) var names: ArraySlice<OutboxName> = []
-        package fileprivate(set) var isBusy = false
-        package fileprivate(set) var failures = 0
-        package fileprivate(set) var pause: Pause?
+        package internal(set) var names: ArraySlice<OutboxName> = []
+        package internal(set) var isBusy = false
+        package internal(set) var failures = 0
+        package internal(set) var pause: Pause?
     }
 
     package let options: Options
-    package private(set) var entries: [OutboxName: Entry] = [:]
-    package private(set) var inFlight: Set<OutboxName> = []
-    package private(set) var owner = Owner.unknown
-    package private(set) var lines: [Lane: Line] = [:]
+    package internal(set) var entries: [OutboxName: Entry] = [:]
+    package internal(set) var inFlight: Set<OutboxName> = []
+    package internal(set) var owner = Owner.unknown
+    package internal(set) var lines: [Lane: Line] = [:]
     /// The lanes that may have an entry to send, in the order in which they are served.
-    package private(set) var turns: ArraySlice<Lane> = []
-    private var queued: Set<Lane> = []
+    package internal(set) var turns: ArraySlice<Lane> = []
+    var queued: Set<Lane> = []
     /// The time before which nothing is sent, because no server was reached.
-    package private(set) var offlineUntil: Duration?
-    package private(set) var offlineFailures = 0
+    package internal(set) var offlineUntil: Duration?
+    package internal(set) var offlineFailures = 0
     /// The entries of users who have logged out, which are removed.
-    private var drops: [OutboxName] = []
-    private var mayHaveDrops = false
+    var drops: [OutboxName] = []
+    var mayHaveDrops = false
 
     package init(_ options: Options = Options()) {
         self.options = options
@@ -131,9 +137,9 @@ package struct OutboxMachine: Sendable {
         queue(lane)
     }
 
-    /// Sends an entry without a pause, because the app has decided about it.
+    /// Sends an entry without a pause, because the app has decided about it, unless the server has asked for the pause.
     package mutating func resume(_ name: OutboxName) {
-        lines[lane(of: name)]?.pause = nil
+        if lines[lane(of: name)]?.pause?.isAsked == false { lines[lane(of: name)]?.pause = nil }
         queue(lane(of: name))
     }
 
@@ -161,144 +167,7 @@ package struct OutboxMachine: Sendable {
         queueAll()
     }
 
-    // MARK: Sending
-
-    /// Returns the next thing to do, and counts it as done; nil if there is nothing to do now.
-    ///
-    /// - Parameters:
-    ///   - now: The time on a clock that never jumps.
-    ///   - date: The wall-clock time, for the expiry of entries.
-    package mutating func next(at now: Duration, on date: Date) -> Step? {
-        let step = peek(at: now, on: date)
-        switch step {
-        case .send(let name):
-            lines[lane(of: name)]?.isBusy = true
-            inFlight.insert(name)
-        case .expire(let name): end(name)
-        case .doubt(let name): entries[name]?.stage = .held
-        case .drop(let name):
-            drops.removeLast()
-            remove(name)
-        case nil: break
-        }
-        return step
-    }
-
-    /// Returns the next thing to do; nil if there is nothing to do now.
-    package mutating func peek(at now: Duration, on date: Date) -> Step? {
-        findDrops()
-        if let name = drops.last { return .drop(name) }
-        if let end = offlineUntil, end <= now { offlineUntil = nil }
-        while let lane = turns.first {
-            if let end = lines[lane]?.pause?.end, end <= now { lines[lane]?.pause = nil }
-            if let line = lines[lane], !line.isBusy, let entry = line.names.first.flatMap({ entries[$0] }),
-                let step = step(for: entry, in: line, on: date)
-            {
-                if case .send = step, inFlight.count >= options.limit { return nil }
-                return step
-            }
-            turns.removeFirst()
-            queued.remove(lane)
-        }
-        return nil
-    }
-
-    /// Returns the next step for the first entry of a lane; nil if the entry waits for something.
-    private func step(for entry: Entry, in line: Line, on date: Date) -> Step? {
-        switch entry.stage {
-        case .marked: return .doubt(entry.name)
-        case .waiting:
-            if let expires = entry.expires, date >= expires { return .expire(entry.name) }
-            return isOwned(entry) && offlineUntil == nil && line.pause == nil ? .send(entry.name) : nil
-        case .held, .unread, .ended: return nil
-        }
-    }
-
-    private mutating func findDrops() {
-        guard mayHaveDrops else { return }
-        mayHaveDrops = false
-        guard options.dropsAtLogOut, owner != .unknown else {
-            drops = []
-            return
-        }
-        drops = entries.values.filter { isDropped($0) && !inFlight.contains($0.name) }.map(\.name).sorted(by: >)
-    }
-
-    private func isDropped(_ entry: Entry) -> Bool {
-        guard options.dropsAtLogOut, owner != .unknown, let user = entry.owner else { return false }
-        return owner != .user(user)
-    }
-
-    /// Whether an entry may be sent with the current token.
-    package func isOwned(_ entry: Entry) -> Bool { entry.owner.map { owner == .user($0) } ?? true }
-
-    /// Ends the call of an entry.
-    ///
-    /// - Parameter fraction: A random number from 0 to 1.
-    /// - Returns: What the entry waits for; nil if it does not exist any more.
-    @discardableResult
-    package mutating func end(_ name: OutboxName, as end: End, at now: Duration, fraction: Double) -> Stage? {
-        inFlight.remove(name)
-        let lane = lane(of: name)
-        lines[lane]?.isBusy = false
-        defer { queue(lane) }
-        guard let entry = entries[name] else { return nil }
-        mayHaveDrops = true
-        if case .notNow(_, isOffline: true) = end {} else { (offlineUntil, offlineFailures) = (nil, 0) }
-        switch end {
-        case .executed:
-            lines[lane]?.failures = 0
-            self.end(name)
-        case .refused:
-            lines[lane]?.failures = 0
-            entries[name]?.stage = .held
-        case .notNow(_, isOffline: true):
-            entries[name]?.stage = .waiting
-            offlineUntil = now + delay(after: offlineFailures, fraction)
-            offlineFailures += 1
-        case .notNow(let asked, isOffline: false):
-            entries[name]?.stage = .waiting
-            pause(lane, at: now, asked: asked, fraction)
-        case .noToken:
-            entries[name]?.stage = .waiting
-            owner = .unknown
-        case .lost:
-            entries[name]?.stage = entry.asks ? .held : .waiting
-            pause(lane, at: now, asked: nil, fraction)
-        }
-        return entries[name]?.stage
-    }
-
-    private mutating func end(_ name: OutboxName) {
-        entries[name]?.stage = .ended
-        lines[lane(of: name)]?.remove(name)
-    }
-
-    private mutating func pause(_ lane: Lane, at now: Duration, asked: Duration?, _ fraction: Double) {
-        guard let line = lines[lane] else { return }
-        let own = delay(after: line.failures, fraction)
-        let longest = Duration.seconds(3600)  // a server cannot stop a lane for ever
-        lines[lane]?.pause = .init(end: now + max(own, min(asked ?? .zero, longest)), isAsked: asked != nil)
-        lines[lane]?.failures += 1
-    }
-
-    /// The delay before a repetition: it doubles with each failure, and is between a half and three halves of that.
-    private func delay(after failures: Int, _ fraction: Double) -> Duration {
-        min(options.firstDelay * (1 << min(failures, 20)), options.longestDelay) * (0.5 + fraction)
-    }
-
-    // MARK: Waiting
-
-    /// The time until something may change without an event; nil if only an event can change anything.
-    package func wait(at now: Duration, on date: Date) -> Duration? {
-        var waits = offlineUntil.map { [$0 - now] } ?? []
-        for line in lines.values where !line.isBusy {
-            if let end = line.pause?.end { waits.append(end - now) }
-            guard let entry = line.names.first.flatMap({ entries[$0] }), entry.stage == .waiting else { continue }
-            if let expires = entry.expires { waits.append(.seconds(max(expires.timeIntervalSince(date), 0))) }
-        }
-        return waits.min().map { max($0, .zero) }
-    }
+    // MARK: Lanes
 
     /// Looks at all lanes again, because time has passed.
     package mutating func queueAll() {
@@ -308,13 +177,13 @@ package struct OutboxMachine: Sendable {
         }
     }
 
-    private mutating func queue(_ lane: Lane) {
+    mutating func queue(_ lane: Lane) {
         if lines[lane]?.names.isEmpty == true, lines[lane]?.isBusy == false { lines[lane] = nil }
         guard lines[lane] != nil, queued.insert(lane).inserted else { return }
         turns.append(lane)
     }
 
-    private func lane(of name: OutboxName) -> Lane { name.lane.map { .order($0) } ?? .single(name) }
+    func lane(of name: OutboxName) -> Lane { name.lane.map { .order($0) } ?? .single(name) }
 
     /// The entry that the app has to decide about before an entry can be sent; nil if there is none.
     package func obstacle(of name: OutboxName) -> OutboxName? {
@@ -322,6 +191,12 @@ package struct OutboxMachine: Sendable {
             return nil
         }
         return entry.stage == .held ? first : nil
+    }
+
+    /// The entries that stand behind an entry in its lane.
+    package func followers(of name: OutboxName) -> ArraySlice<OutboxName> {
+        guard let names = lines[lane(of: name)]?.names, names.first == name else { return [] }
+        return names.dropFirst()
     }
 }
 
@@ -332,7 +207,7 @@ extension OutboxMachine.Line {
         names.insert(name, at: position)
     }
 
-    fileprivate mutating func remove(_ name: OutboxName) {
+    mutating func remove(_ name: OutboxName) {
         if names.first == name {
             names = names.dropFirst()
             return

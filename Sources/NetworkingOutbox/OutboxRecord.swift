@@ -11,6 +11,10 @@ package struct OutboxRecord: Codable, Hashable, Sendable {
         package var name: String
         package var version: Int
         package var content: Data
+
+        package init(name: String, version: Int, content: Data) {
+            (self.name, self.version, self.content) = (name, version, content)
+        }
     }
 
     /// The encoded body.
@@ -32,16 +36,20 @@ package struct OutboxRecord: Codable, Hashable, Sendable {
     package enum State: Codable, Hashable, Sendable {
         case waiting
         /// The call of an entry that is not repeated in doubt has begun. If its process ends, the entry is in doubt.
-        case sending
+        ///
+        /// - Parameter call: The id of the call. Only this call ends the state.
+        case sending(call: UUID)
         case inDoubt(reason: String)
         case refused(status: Int?, reason: String, body: Data)
         case sent(status: Int, body: Data)
         case expired
+        /// The user has logged out. The record contains no endpoint any more.
+        case dropped
 
         /// Whether the entry is over, and only its end has still to be acknowledged.
         package var isEnd: Bool {
             switch self {
-            case .sent, .expired: true
+            case .sent, .expired, .dropped: true
             case .waiting, .sending, .inDoubt, .refused: false
             }
         }
@@ -60,6 +68,8 @@ package struct OutboxRecord: Codable, Hashable, Sendable {
     /// Nil if the endpoint's body is sent.
     package var body: Body?
     package var state: State
+    /// Whether a response was lost, so that the server may have executed the write although it waits.
+    package var isDoubtful = false
 
     package init(
         id: UUID, key: String, order: String?, owner: String?, enqueued: Date, expires: Date?, asks: Bool, call: Call,
@@ -166,7 +176,7 @@ package struct OutboxName: Hashable, Comparable, Sendable {
             let id = UUID(uuidString: String(parts[2]))
         else { return nil }
         self.init(number: number, lane: lane == 0 ? nil : lane, id: id)
-        guard self.file == file else { return nil }
+        guard self.file == file, number < .max / 2 else { return nil }
     }
 
     /// The name of the entry's file.
@@ -175,6 +185,7 @@ package struct OutboxName: Hashable, Comparable, Sendable {
     }
 
     package static func < (one: OutboxName, other: OutboxName) -> Bool {
-        (one.number, one.id.uuidString) < (other.number, other.id.uuidString)
+        one.number != other.number
+            ? one.number < other.number : one.number == other.number && one.id.uuidString < other.id.uuidString
     }
 }

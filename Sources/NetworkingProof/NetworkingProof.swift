@@ -25,6 +25,9 @@ enum NetworkingProof {
                 if arguments.first == "download", let worker = DownloadWorker(Array(arguments.dropFirst())) {
                     return await worker.run()
                 }
+                if arguments.first == "outbox", let worker = OutboxWorker(Array(arguments.dropFirst())) {
+                    return try await worker.run()
+                }
                 if arguments.first == "server" { return try SoakServer().run() }
                 if arguments.first == "autobahn", let client = AutobahnClient(Array(arguments.dropFirst())) {
                     return try await client.run()

@@ -47,7 +47,7 @@ extension Locked: CustomReflectable {
 
 /// A lock for asynchronous operations. One task at a time runs its operation. The other tasks wait in the order of
 /// their arrival.
-struct AsyncLock: Sendable {
+package struct AsyncLock: Sendable {
     private struct State: Sendable {
         var isTaken = false
         var waiting: [Settlement<Void>] = []
@@ -55,10 +55,12 @@ struct AsyncLock: Sendable {
 
     private let state = Locked(State())
 
+    package init() {}
+
     /// Waits until no other operation runs, and then runs `operation`.
     ///
     /// - Throws: The error of the operation, or an ``Interruption`` if the wait ends because the task is cancelled.
-    func withLock<Value: Sendable>(_ operation: () async throws -> Value) async throws -> Value {
+    package func withLock<Value: Sendable>(_ operation: () async throws -> Value) async throws -> Value {
         let isNext = Settlement<Void>()
         let isFree = state.withLock { state in
             defer { state.isTaken = true }

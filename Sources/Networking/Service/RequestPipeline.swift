@@ -91,7 +91,7 @@ final class RequestPipeline {
             pause: track?.pauseGate, isDownload: requirements.isDownload, refusal: client.refusal,
             rules: CallRules(
                 validators: settings.validators ?? .standard, maximumSize: settings.maximumResponseSize ?? .max,
-                shared: settings.redirects.map { client.sharedRules.value.rules(following: $0) } ?? client.sharedRules))
+                shared: client.rules(for: settings)))
         self.scope.admission = context
         date = client.clock.date()
         begun = client.clock.now()
@@ -214,10 +214,16 @@ extension Response {
 struct SharedRules: Sendable {
     let clock: NetworkClock
     let followsRedirects: Bool
+    var reportsDoubt = false
+}
 
-    /// Returns the rules of a call that has a policy of its own.
-    func rules(following redirects: RedirectPolicy) -> CopyOnWrite<SharedRules> {
-        CopyOnWrite(SharedRules(clock: clock, followsRedirects: redirects.alwaysFollows))
+extension NetworkClient {
+    /// Returns the rules of a call: those of the client, unless the call has rules of its own.
+    fileprivate func rules(for settings: RequestSettings) -> CopyOnWrite<SharedRules> {
+        guard settings.redirects != nil || settings.reportsDoubt == true else { return sharedRules }
+        let follows = settings.redirects?.alwaysFollows ?? sharedRules.value.followsRedirects
+        return CopyOnWrite(
+            SharedRules(clock: clock, followsRedirects: follows, reportsDoubt: settings.reportsDoubt ?? false))
     }
 }
 
@@ -231,6 +237,7 @@ private struct CallRules: StatusRules {
 
     var accepted: [AcceptedStatuses] { validators.accepted }
     var followsRedirects: Bool { shared.value.followsRedirects }
+    var reportsDoubt: Bool { shared.value.reportsDoubt }
     var clock: NetworkClock { shared.value.clock }
 
     func reject(_ status: HTTPStatus) -> Bool { validators.reject(status) }

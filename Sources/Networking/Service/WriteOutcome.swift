@@ -5,7 +5,9 @@ package enum WriteOutcome: Sendable {
     /// The server has executed the write.
     case executed(HTTPResponse)
     /// The write was refused, by the server or because no request can be sent. A repetition would be refused, too.
-    case refused(any Error, HTTPResponse?)
+    ///
+    /// - Parameter mayBeExecuted: Whether the server may have executed it nevertheless.
+    case refused(any Error, HTTPResponse?, mayBeExecuted: Bool)
     /// No server has executed the write. A later call may succeed.
     ///
     /// - Parameters:
@@ -29,11 +31,13 @@ package enum WriteOutcome: Sendable {
         } else if known?.kind == .noToken, known?.isLoggedOut == true {
             self = .noToken(failure.cause)
         } else if let known, [.invalidRequest, .bodyNotEncodable, .bodyUnreadable].contains(known.kind) {
-            self = .refused(failure.cause, nil)
+            self = .refused(failure.cause, nil, mayBeExecuted: false)
         } else if wasSent, known?.isUnsent != true {
             self = .inDoubt(failure.cause)
+        } else if !wasSent, known == nil, !failure.isEnded {
+            self = .refused(failure.cause, nil, mayBeExecuted: false)  // an adapter has failed
         } else {
-            self = .notNow(failure.cause, after: nil, isOffline: wasSent)
+            self = .notNow(failure.cause, after: nil, isOffline: known?.isUnprocessed == true && wasSent)
         }
     }
 
@@ -51,7 +55,7 @@ package enum WriteOutcome: Sendable {
         } else if response.status.isOfGateway {
             self = .inDoubt(failure.cause)
         } else {
-            self = .refused(failure.cause, response)
+            self = .refused(failure.cause, response, mayBeExecuted: response.status.mayFollowExecution)
         }
     }
 }
@@ -71,6 +75,12 @@ package struct WriteSession: Sendable {
     package let isOver: Bool
     /// Whether each log-in is another user. If not, all tokens are those of one client, such as an API key.
     package let hasUsers: Bool
+    /// Whether the token comes without an id, or from a store that keeps none.
+    fileprivate let isUnnamed: Bool
+    /// Whether the session fetches its first token.
+    package let mayFetch: Bool
+    /// Whether the token is in a store, so that it is known when the process starts.
+    package let isStored: Bool
     let number: Int?
 
     /// Whether the client has a session.
@@ -79,17 +89,15 @@ package struct WriteSession: Sendable {
     /// Whether a call can be sent with the token.
     package var isUsable: Bool { token != nil && !isOver }
 
-    /// The id of the log-in; nil if nobody is logged in, and if the store does not keep the ids, because the tokens of
-    /// several users then have the same id.
-    package var user: UUID? { token?.session == AccessToken.unnamedSession ? nil : token?.session }
-
-    /// Returns the session with another token.
-    package func with(_ token: AccessToken?) -> WriteSession {
-        WriteSession(token: token, isOver: isOver, hasUsers: hasUsers, number: number)
-    }
+    /// The id of the log-in; nil if nobody is logged in, and if the app or the store does not keep the ids: the next
+    /// process would have another id, or another user the same one.
+    package var user: UUID? { isUnnamed ? nil : token?.session }
 }
 
 extension NetworkClient {
+    /// Whether the client has a session.
+    package var hasSession: Bool { session != nil }
+
     /// The changes of the token; nil if the client has no session.
     package var tokens: Broadcaster<AccessToken?>? { session?.tokens }
 
@@ -98,10 +106,18 @@ extension NetworkClient {
     /// - Parameter fetching: Whether the method fetches the first token, if the session gets it from a server.
     /// - Throws: The reason why the token is not known now.
     package func writeSession(fetching: Bool) async throws -> WriteSession {
-        guard let session else { return WriteSession(token: nil, isOver: false, hasUsers: false, number: nil) }
+        guard let session else { return currentWriteSession }
         try await session.load()
-        if fetching, session.fetchesFirst { _ = try await session.validToken() }
+        if fetching, session.writeSession.mayFetch { _ = try await session.validToken() }
         return session.writeSession
+    }
+
+    /// The session as it is now, also if its store has not been read.
+    package var currentWriteSession: WriteSession {
+        session?.writeSession
+            ?? WriteSession(
+                token: nil, isOver: false, hasUsers: false, isUnnamed: false, mayFetch: false, isStored: false,
+                number: nil)
     }
 
     /// Returns the request of a write before its adapters, with its body encoded.
@@ -110,12 +126,14 @@ extension NetworkClient {
         return try makeRequest(endpoint, endpoint.method, settings, inSession: sessionNumber)
     }
 
-    /// Whether a write cannot be sent without a token.
-    package func needsToken(_ endpoint: any Endpoint) -> Bool {
-        session != nil && resolved(RequestSettings(), for: endpoint).authorizationType.needsToken
+    /// Whether a write is sent with a token if there is one, and whether it cannot be sent without one.
+    package func authorization(of endpoint: any Endpoint) -> (sendsToken: Bool, needsToken: Bool) {
+        guard session != nil else { return (false, false) }
+        let (type, isOptional) = resolved(RequestSettings(), for: endpoint).authorizationType.unwrapped
+        return type == .none || type == .inherited ? (false, false) : (true, !isOptional)
     }
 
-    /// Makes the call of a write. Its adapters run before the given check, which runs before each attempt.
+    /// Makes the call of a write. Before each attempt, the adapters run, and then the given check.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the write.
@@ -123,19 +141,24 @@ extension NetworkClient {
     ///   - body: The body in place of the endpoint's body; nil for the endpoint's body.
     ///   - reportsDoubt: Whether the call is not repeated if the server may have executed it.
     ///   - session: The session to which the call belongs.
+    ///   - hasOwner: Whether the write belongs to the user of the session. If not, it carries no token.
     ///   - check: Throws an error if the request must not be sent.
     package func write(
         _ endpoint: any Endpoint, key: String, body: HTTPBody?, reportsDoubt: Bool, in session: WriteSession,
-        checking check: @escaping @Sendable () throws -> Void
+        hasOwner: Bool, checking check: @escaping @Sendable () throws -> Void
     ) async -> WriteOutcome {
         var settings = resolved(RequestSettings(), for: endpoint)
         settings.idempotencyKey = .value(key)
         settings.body = body
         settings.reportsDoubt = reportsDoubt
         settings.duplicates = .always(.allow)
-        // A write of a user is never sent anonymously.
-        if session.token != nil { settings.authorizationType = settings.authorizationType.unwrapped.type }
-        settings.adapters = (settings.adapters ?? []) + [AdHocAdapter { _, _ in try check() }]
+        // A write of a user is never sent anonymously, and a write of nobody never as a user.
+        settings.authorizationType = hasOwner ? settings.authorizationType.unwrapped.type : .none
+        let last = AdHocAdapter { request, _ in
+            try check()
+            request.headers[.idempotencyKey] = key  // in place of a field of the endpoint
+        }
+        settings.adapters = (settings.adapters ?? []) + [last]
         let converter = ResponseConverter<Data>.data
         let pipeline = RequestPipeline(
             endpoint, on: self, for: converter.requirements, with: settings, inSession: session.number)
@@ -153,24 +176,12 @@ extension NetworkClient {
 extension AccessTokenSupervisor {
     fileprivate var writeSession: WriteSession {
         state.withLock { state in
-            WriteSession(
-                token: state.machine.token, isOver: state.machine.over != nil, hasUsers: hasUsers,
-                number: state.machine.sessionNumber)
-        }
-    }
-
-    /// Whether the first token has still to be fetched.
-    fileprivate var fetchesFirst: Bool {
-        state.withLock { $0.machine.form == .fetchesFirst && $0.machine.token == nil }
-    }
-}
-
-extension AuthorizationType {
-    /// Whether a call cannot be sent without a token.
-    fileprivate var needsToken: Bool {
-        switch self {
-        case .basic, .bearer, .custom: true
-        case .optional, .none, .inherited: false
+            let machine = state.machine
+            return WriteSession(
+                token: machine.token, isOver: machine.over != nil, hasUsers: hasUsers,
+                isUnnamed: [AccessToken.unnamedSession, unnamed].contains(machine.token?.session),
+                mayFetch: machine.form == .fetchesFirst && machine.token == nil, isStored: store != nil,
+                number: machine.sessionNumber)
         }
     }
 }

@@ -12,7 +12,7 @@ struct ExploreCheck: Check {
     #else
         private let all: [ExplorePart] =
             Self.tokens + Self.circuits + Self.gates + Self.admissions + Self.tasks
-            + Self.streams + Self.tables
+            + Self.streams + Self.outboxes + Self.tables
     #endif
 
     func run(_ report: Report, _ settings: ProofSettings) async throws {

@@ -3,12 +3,13 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// At random moments, kills processes that share a token, a cache on disk, or the target of a download. Checks that the
-/// other processes find a correct token, that every call ends, that the cache contains each stored response with the
-/// correct bytes, and that the target is always a complete file.
+/// At random moments, kills processes that share a token, a cache on disk, the target of a download, or an outbox. Checks
+/// that the other processes find a correct token, that every call ends, that the cache contains each stored response with
+/// the correct bytes, that the target is always a complete file, and that no stored write is lost or sent again without a
+/// reason.
 struct KillCheck: Check {
     let name = "kill"
-    let parts = ["token-file", "etcd", "cache", "full-cache", "download"]
+    let parts = ["token-file", "etcd", "cache", "full-cache", "download", "outbox"]
 
     func run(_ report: Report, _ settings: ProofSettings) async throws {
         if settings.includes("token-file") { try await inFolder { try await killWithFile(in: $0, report, settings) } }
@@ -19,6 +20,7 @@ struct KillCheck: Check {
             try await inFolder { try await killWithCache(isFull: true, in: $0, report, settings) }
         }
         if settings.includes("download") { try await inFolder { try await killWithDownload(in: $0, report, settings) } }
+        if settings.includes("outbox") { try await inFolder { try await killWithOutbox(in: $0, report, settings) } }
         if settings.includes("etcd") { try await inFolder { try await killWithEtcd(in: $0, report, settings) } }
     }
 
@@ -106,6 +108,25 @@ struct KillCheck: Check {
             "kill download", since: begun,
             "\(kills) kills of \(fleet.size) processes, \(requests.grouped) requests, \(resumed.grouped) resumed",
             violations: fleet.violations + idleness)
+    }
+
+    /// Kills 500 processes (20 in a quick run) that send the entries of one outbox, each up to 20 ms after a request.
+    private func killWithOutbox(in folder: URL, _ report: Report, _ settings: ProofSettings) async throws {
+        let begun = ContinuousClock.now
+        let kills = settings.count ?? (settings.isQuick ? 20 : 500)
+        let fleet = try OutboxFleet(in: folder, seed: settings.seed)
+        var random = SeededGenerator(seed: settings.seed)
+        for number in 0..<kills where fleet.server.violations.isEmpty {
+            try await Task.sleep(for: .milliseconds(Int.random(in: 5..<60, using: &random)))
+            try await fleet.waitForRequest(after: fleet.server.count)
+            try await Task.sleep(for: .microseconds(Int.random(in: 0..<20_000, using: &random)))
+            try fleet.replace(Int.random(in: 0..<fleet.size, using: &random))
+            if number % 100 == 99 { report.progress("kill outbox", since: begun, "\(number + 1) of \(kills) kills") }
+        }
+        try fleet.finish()
+        report.end(
+            "kill outbox", since: begun, "\(kills) kills of \(fleet.size) processes, \(fleet.server.summary)",
+            violations: fleet.server.violations + fleet.server.idleness(of: kills))
     }
 
     /// Kills 500 processes (4 in a quick run), each up to 100 ms after the server began to refuse the token. Restarts

@@ -17,11 +17,14 @@ final class WorkerProcess {
 
     var isRunning: Bool { process.isRunning }
 
+    /// Closes the input of the process, which asks it to end.
+    func endInput() { try? input.fileHandleForWriting.close() }
+
     /// Closes the input of the process, and waits up to 30 seconds until it has completed its calls and ended.
     ///
     /// - Returns: Whether the process ended in that time with exit status 0.
     func finish() -> Bool {
-        input.fileHandleForWriting.closeFile()
+        endInput()
         let end = ContinuousClock.now + .seconds(30)
         while process.isRunning, ContinuousClock.now < end { usleep(10_000) }
         defer { kill() }

@@ -42,7 +42,7 @@ struct EndpointRequest {
         request.parts[ResolvedEndpoint.self] = ResolvedEndpoint(
             authorizationType: settings.authorizationType == .inherited ? .none : settings.authorizationType,
             home: server.home, path: path, query: environment.value.query,
-            baseQuery: server.isForeign ? "" : server.address.query, reportsDoubt: settings.reportsDoubt ?? false)
+            baseQuery: server.isForeign ? "" : server.address.query)
         if !request.headers.contains(.idempotencyKey), let key = settings.idempotencyKey?.value(using: random) {
             guard !key.isEmpty else {
                 throw NetworkError(.invalidRequest, reason: "idempotency key: expected a text, found an empty one")

@@ -12,8 +12,6 @@ struct ResolvedEndpoint: HTTPRequest.Part {
     let query: URLQuery
     /// The query of the environment's base URL.
     var baseQuery = ""
-    /// Whether the call is never repeated if the server may have executed its request.
-    var reportsDoubt = false
     /// The number of the attempt, beginning with 1.
     fileprivate(set) var attempt = 1
 
@@ -44,9 +42,6 @@ extension HTTPRequest {
 
     /// The path of the endpoint; nil if the request was not created from an endpoint.
     var endpointPath: EndpointPath? { endpoint { $0.path } ?? nil }
-
-    /// Whether the request is never repeated if the server may have executed it.
-    var reportsDoubt: Bool { endpoint { $0.reportsDoubt } ?? false }
 
     /// Whether the request was created by hand and not from an endpoint.
     var isUnresolved: Bool { endpoint { _ in } == nil }

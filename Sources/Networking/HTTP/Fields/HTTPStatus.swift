@@ -200,7 +200,7 @@ extension HTTPStatus {
     }
 
     /// Whether the server may have executed a request to which it responds with this status.
-    var mayFollowExecution: Bool { !isClientError && !meansNotNow }
+    package var mayFollowExecution: Bool { !isClientError && !meansNotNow }
 }
 
 extension HTTPStatus {

@@ -89,6 +89,8 @@ public final class AccessTokenSupervisor: Sendable {
     let refreshTimeout: Duration
     /// Whether each log-in is another user. If not, all tokens belong to one client.
     let hasUsers: Bool
+    /// The id of the first session, if its token has come without one. The next process has another id for it.
+    let unnamed: UUID?
     let state: Locked<State>
     /// The lock that allows one write to the store at a time.
     let writing = AsyncLock()
@@ -190,6 +192,7 @@ public final class AccessTokenSupervisor: Sendable {
         clock = options.clock
         hasUsers = options.form == .renewable
         let session = token?.session ?? UUID()
+        unnamed = token?.session == nil ? session : nil
         let machine = AccessTokenMachine(
             token: token?.inSession(session), session: session, storage: store == nil ? .none : .unread,
             form: options.form, leeway: max(options.leeway / .seconds(1), 0), at: options.clock.date())

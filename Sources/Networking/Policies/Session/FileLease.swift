@@ -31,7 +31,7 @@ package struct FileLease: Sendable {
 
     let path: String
     /// The time for which each renewal is valid.
-    let length: Duration
+    package let length: Duration
     let clock: NetworkClock
     /// Writes bytes at the start of a file. If the result is false, `errno` is the reason. Tests replace it.
     let write: @Sendable (_ file: Int32, _ bytes: Data) -> Bool

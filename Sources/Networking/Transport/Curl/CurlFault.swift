@@ -226,10 +226,4 @@
             return has(.unsafeUploads) || length > 65_535 && has(.earlyResponses)
         }
     }
-
-    extension HTTPRequest {
-        /// Whether the request may be sent twice: its method is idempotent, its body can be read again, and the second
-        /// one is not refused because of the first.
-        var isRepeatable: Bool { method.isIdempotent && body.isReplayable && !headers.hasWriteCondition }
-    }
 #endif

@@ -121,7 +121,11 @@ package enum OwnedFolder {
             at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
         // Foundation sets the permissions of a new directory later, and another process would refuse it until then.
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw FileLock.fault(path) }
+        if mkdir(path, 0o700) == 0 {
+            try synchronizeFolder(of: path)
+        } else if errno != EEXIST {
+            throw FileLock.fault(path)
+        }
         try checkOwner(of: path)
     }
 

@@ -12,11 +12,24 @@ protocol StatusRules: Sendable {
     var maximumSize: Int { get }
     /// Whether the call follows redirects.
     var followsRedirects: Bool { get }
+    /// Whether the call is never repeated if the server may have executed its request.
+    var reportsDoubt: Bool { get }
     /// The clock of the call's client.
     var clock: NetworkClock { get }
 
     /// Whether a validator of the call rejects a status.
     func reject(_ status: HTTPStatus) -> Bool
+}
+
+extension HTTPRequest {
+    /// Whether the call is never repeated if the server may have executed its request.
+    var reportsDoubt: Bool { parts.transfer?.rules?.reportsDoubt ?? false }
+
+    /// Whether an engine may send the request again, although the server may have executed it: its method is idempotent,
+    /// its body can be read again, the second one is not refused because of the first, and its call allows it.
+    var isRepeatable: Bool {
+        method.isIdempotent && body.isReplayable && !headers.hasWriteCondition && !reportsDoubt
+    }
 }
 
 /// The limits of the body of a rejected response, and of a redirect that is followed.

@@ -200,7 +200,7 @@ public final class URLSessionTransport: Transport {
         #if canImport(FoundationNetworking)
             // A new session has no open connection. If Foundation lost a reused connection, it would repeat the
             // request.
-            guard request.body.isEmpty, request.method.isIdempotent, !request.headers.hasWriteCondition else {
+            guard request.body.isEmpty, request.isRepeatable else {
                 return URLSession(configuration: configuration, delegate: delegate, delegateQueue: operations)
             }
         #endif

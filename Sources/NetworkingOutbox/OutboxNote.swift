@@ -1,0 +1,28 @@
+package import Foundation
+
+/// What has to be recorded about an entry.
+package struct OutboxNote: Sendable {
+    package let state: OutboxRecord.State
+    /// Whether the response was lost.
+    package let isLost: Bool
+    /// The id of the call that has ended; nil if the note follows from no call.
+    package let call: UUID?
+
+    package init(state: OutboxRecord.State, isLost: Bool = false, call: UUID? = nil) {
+        (self.state, self.isLost, self.call) = (state, isLost, call)
+    }
+
+    /// Changes a record that has not ended. If this process has lost the lease, another one may have gone on with the
+    /// entry: then only an end counts.
+    package func apply(to record: inout OutboxRecord) {
+        let isOwn = call.map { record.state == (record.asks ? .sending(call: $0) : .waiting) } ?? true
+        guard isOwn || state.isEnd else { return }
+        record.state = state
+        record.isDoubtful = record.isDoubtful || isLost
+        if state == .expired, record.isDoubtful {
+            record.state = .inDoubt(reason: "its response was lost, and its time has passed")
+        }
+        // The content of a user who has logged out goes.
+        if state == .dropped { (record.call.content, record.body) = (Data(), nil) }
+    }
+}
