@@ -67,7 +67,9 @@ extension OutboxMachine {
     }
 
     private func isDropped(_ entry: Entry) -> Bool {
-        guard options.dropsAtLogOut, owner != .unknown, let user = entry.owner else { return false }
+        guard options.dropsAtLogOut, owner != .unknown, entry.stage != .ended, let user = entry.owner else {
+            return false
+        }
         return owner != .user(user)
     }
 

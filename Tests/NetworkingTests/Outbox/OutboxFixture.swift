@@ -74,6 +74,19 @@ final class OutboxFixture: Sendable {
             dropsAtLogOut: dropsAtLogOut, copiesFiles: copiesFiles, maximumConcurrentSends: concurrent)
     }
 
+    /// Runs a closure while time passes on the clock.
+    func whileTimePasses<Value>(_ body: () async throws -> Value) async rethrows -> Value {
+        let clock = clock
+        let passing = Task {
+            while !Task.isCancelled {
+                clock.advance(by: .milliseconds(250))
+                await Task.yield()
+            }
+        }
+        defer { passing.cancel() }
+        return try await body()
+    }
+
     /// The texts of the notes that the server has received, in their order.
     var texts: [String] {
         stub.requests.map { request in

@@ -55,10 +55,7 @@ struct OutboxTests {
         for text in ["1", "2", "3"] { try await outbox.enqueue(NoteEndpoint.add(text), order: "a") }
         _ = try await changes.next { $0.state == .sending }
         _ = try await changes.next { $0.state == .waiting && !fixture.texts.isEmpty }
-        let clock = fixture.clock
-        let advancing = Task { while !Task.isCancelled { clock.advance(by: .milliseconds(100)); await Task.yield() } }
-        for _ in 0..<3 { _ = try await changes.next { $0.state.isEnd } }
-        advancing.cancel()
+        try await fixture.whileTimePasses { for _ in 0..<3 { _ = try await changes.next { $0.state.isEnd } } }
         #expect(fixture.texts == ["1", "1", "2", "3"])
         #expect(fixture.keys[0] == fixture.keys[1] && Set(fixture.keys).count == 3)
     }
