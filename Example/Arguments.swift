@@ -4,6 +4,8 @@ import Foundation
 enum Arguments {
     case tour(har: URL?)
     case fetch(URL, bearer: String?)
+    /// A process that the tour starts: it writes a comment through an outbox.
+    case write(in: URL, to: URL)
     case help
 
     struct Fault: Error, CustomStringConvertible {
@@ -23,7 +25,7 @@ enum Arguments {
                 self = .help
                 return
             }
-            guard ["--url", "--bearer", "--har"].contains(word) else {
+            guard ["--url", "--bearer", "--har", "--write"].contains(word) else {
                 throw Fault(description: "unknown argument \(word)\n\(Self.usage)")
             }
             guard let value = rest.popFirst() else { throw Fault(description: "expected a value after \(word)") }
@@ -36,6 +38,8 @@ enum Arguments {
         }
         guard values["--har"] == nil else { throw Fault(description: "--har cannot be used with --url") }
         guard let url = URL(string: text) else { throw Fault(description: "\(text) is not a URL") }
-        self = .fetch(url, bearer: values["--bearer"])
+        self =
+            values["--write"].map { .write(in: URL(fileURLWithPath: $0), to: url) }
+            ?? .fetch(url, bearer: values["--bearer"])
     }
 }

@@ -35,6 +35,7 @@ struct Tour {
         await tour.logOut()
         try await Traffic(tour.ledger).play()
         try await Transfers(tour.ledger).play()
+        try await Writes(tour.ledger).play()
         try await Watching(tour.ledger).play(recorder: tour.recorder, writing: archive)
         return tour.ledger.close(
             refreshes: tour.backend.counts.refreshed,

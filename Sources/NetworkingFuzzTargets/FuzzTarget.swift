@@ -35,6 +35,7 @@ package struct FuzzTarget: Sendable {
     package static let all = [
         responseHeads, headerMerges, bodies, setCookie, cookieJars, dates, mediaTypes, challenges, links, retryAfter,
         rateLimit, jsonTexts, problemDetails, serverSentEvents, jsonLines, har, cacheEntries, partFiles, tokenFiles,
+        outboxEntries,
         leases, removals, endpointPaths, baseURLs, multipartNames, requestHeads,
         webSocketFrames, webSocketHandshakes,
     ]

@@ -99,8 +99,7 @@ extension OutboxCore {
 
     /// Whether the user of an entry is logged in, or the entry belongs to nobody.
     private func mayBeSent(_ record: OutboxRecord, in session: WriteSession) -> Bool {
-        let owner = owner(in: session)
-        return record.owner.map { $0 == owner } ?? (session.hasSession || owner == nil)
+        record.mayBeSent(by: owner(in: session), anonymously: session.hasSession)
     }
 
     private func end(_ name: OutboxName, with outcome: WriteOutcome, _ record: OutboxRecord) {

@@ -80,6 +80,15 @@ package struct OutboxRecord: Codable, Hashable, Sendable {
         (self.call, self.body, self.state) = (call, body, state)
     }
 
+    /// Whether the entry may be sent now.
+    ///
+    /// - Parameters:
+    ///   - user: The user who is logged in; nil if nobody is.
+    ///   - anonymously: Whether an entry of nobody is sent without a token, so that it is no write of this user.
+    package func mayBeSent(by user: String?, anonymously: Bool) -> Bool {
+        owner.map { $0 == user } ?? (anonymously || user == nil)
+    }
+
     /// The number that the entries of one order and one owner have in common; nil if the entry has no order.
     package var lane: UInt64? {
         guard let order else { return nil }
@@ -107,11 +116,14 @@ extension OutboxRecord {
     package func encoded() throws -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
-        let content = try encoder.encode(self)
+        return OutboxRecord.sealed(try encoder.encode(self))
+    }
+
+    /// Returns the bytes of a file with this content.
+    package static func sealed(_ content: Data) -> Data {
         var checksum = Checksum()
         checksum.update(content)
-        let head = "\(OutboxRecord.title) \(OutboxRecord.format) \(checksum.value.hexadecimal)\n"
-        return Data(head.utf8) + content
+        return Data("\(title) \(format) \(checksum.value.hexadecimal)\n".utf8) + content
     }
 
     /// Reads the bytes of a file.

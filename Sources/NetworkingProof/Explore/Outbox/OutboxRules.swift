@@ -1,5 +1,3 @@
-import NetworkingOutbox
-
 /// The rules of an outbox, with their own account of what the app, the server and the processes have done. The name of a
 /// rule is the name of its function.
 struct OutboxRules: Sendable {
@@ -64,11 +62,10 @@ struct OutboxRules: Sendable {
 
     mutating func end(_ number: Int) { writes[number].isOver = true }
 
-    /// - Parameter stored: The numbers of the entries in the folder.
-    mutating func look(at stored: [Int]) {
-        for (number, write) in writes.enumerated() where !write.isOver {
-            nothingIsLost(number, stored.contains(number))
-        }
+    /// An entry is removed because its user has logged out.
+    mutating func drop(_ number: Int, whileLoggedIn user: User?, isChosen: Bool) {
+        onlyALogOutRemovesAnEntry(number, user, isChosen)
+        end(number)
     }
 
     private mutating func nobodyWritesForAnotherUser(_ number: Int, tokenOf user: User?) {
@@ -81,8 +78,8 @@ struct OutboxRules: Sendable {
     }
 
     private mutating func theAppDecidesAboutDoubt(_ number: Int) {
-        expect(!writes[number].isInDoubt, "write \(number) arrives again, and the app has not decided")
-        expect(!writes[number].isRefused, "write \(number) arrives after it was refused")
+        let waits = writes[number].isInDoubt || writes[number].isRefused
+        expect(!waits, "write \(number) arrives again, and the app has not decided")
     }
 
     private mutating func anOrderIsKept(_ number: Int) {
@@ -98,8 +95,9 @@ struct OutboxRules: Sendable {
         expect(!begunAfterExpiry, "write \(number) has expired before its call began")
     }
 
-    private mutating func nothingIsLost(_ number: Int, _ isStored: Bool) {
-        expect(isStored, "write \(number) is neither stored nor over")
+    private mutating func onlyALogOutRemovesAnEntry(_ number: Int, _ user: User?, _ isChosen: Bool) {
+        let isLogOut = writes[number].user != nil && user != writes[number].user
+        expect(isChosen && isLogOut, "write \(number) of \(writes[number].user.map { "\($0)" } ?? "nobody") is removed")
     }
 
     /// - Parameter isSent: Whether an outbox that has looked at the folder, and whose waits are over, sends something.

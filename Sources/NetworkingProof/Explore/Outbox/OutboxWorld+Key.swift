@@ -87,6 +87,12 @@ extension OutboxWorld {
 extension ExploreCheck {
     /// The states of an outbox that two processes share.
     static let outboxes: [ExplorePart] = [
+        outbox(
+            "outbox-lease", .init(writes: [(1, false)], canKill: false, hasClock: false, hasLogOut: false),
+            (60_000, .max)),
+        outbox(
+            "outbox-lease-asks",
+            .init(writes: [(1, false)], asks: true, canKill: false, hasClock: false, hasLogOut: false), (60_000, .max)),
         outbox("outbox", .init(writes: [(1, false), (1, false)]), (60_000, 3_000_000)),
         outbox("outbox-asks", .init(writes: [(1, false), (1, false)], asks: true), (60_000, 3_000_000)),
         outbox("outbox-expires", .init(writes: [(1, true), (1, false)], hasTwoUsers: false), (60_000, 2_000_000)),

@@ -11,6 +11,8 @@ struct OutboxWorld: World {
         var dropsAtLogOut = false
         var hasTwoUsers = true
         var canKill = true
+        var hasClock = true
+        var hasLogOut = true
         var number: UInt8 = 0
     }
 
@@ -122,7 +124,7 @@ struct OutboxWorld: World {
     // MARK: Moves
 
     var moves: [Move] {
-        var moves: [Move] = [.pass, .jump]
+        var moves: [Move] = options.hasClock ? [.pass, .jump] : []
         for (index, process) in processes.enumerated() {
             guard process.isAlive else {
                 moves.append(.start(index))
@@ -146,7 +148,7 @@ struct OutboxWorld: World {
         }
         if leader != nil { moves.append(.loseLease) }
         let users: [OutboxRules.User?] = options.hasTwoUsers ? [nil, .ann, .ben] : [nil, .ann]
-        moves += users.filter { $0 != user }.map { .logIn($0) }
+        if options.hasLogOut { moves += users.filter { $0 != user }.map { .logIn($0) } }
         for (name, state) in files.sorted(by: { $0.key < $1.key }) where isHeld(state) && leader == nil {
             moves += [.sendAgain(number(name)), .drop(number(name))]
         }
@@ -174,7 +176,7 @@ struct OutboxWorld: World {
         case .loseLease:
             // The calls of a process that lives are cancelled, and their requests may arrive later.
             if let leader {
-                for write in processes[leader].calls.keys {
+                for (write, call) in processes[leader].calls where call.end == nil {
                     processes[leader].calls[write]?.isLate = true
                     rules.lose(write)
                 }
@@ -192,7 +194,6 @@ struct OutboxWorld: World {
         case .pass: now += 1
         case .jump: isLate.toggle()
         }
-        rules.look(at: files.keys.map { number($0) })
         checkProgress()
         return rules.faults
     }
@@ -244,7 +245,7 @@ struct OutboxWorld: World {
         case .send(let name):
             let write = number(name)
             // The outbox asks for the session, and compares its user, before the call begins.
-            guard user == rules.writes[write].user else {
+            guard record(of: name).mayBeSent(by: user.map { "\($0)" }, anonymously: true) else {
                 processes[process].machine.end(name, as: .noToken, at: time, fraction: 0.5)
                 return
             }
@@ -260,8 +261,21 @@ struct OutboxWorld: World {
             processes[process].calls[write] = Call(user: user, begunAfterExpiry: isOver, id: id)
         case .expire(let name): change(name, to: .expired, in: process)
         case .doubt(let name): change(name, to: .inDoubt(reason: ""), in: process)
-        case .drop(let name): change(name, to: .dropped, in: process)
+        case .drop(let name):
+            // The outbox asks once more who is logged in.
+            guard user != rules.writes[number(name)].user else { return read(name, in: process) }
+            rules.drop(number(name), whileLoggedIn: user, isChosen: options.dropsAtLogOut)
+            change(name, to: .dropped, in: process)
         }
+    }
+
+    private func record(of name: OutboxName) -> OutboxRecord {
+        let write = rules.writes[number(name)]
+        var record = OutboxRecord(
+            id: name.id, key: "", order: nil, owner: write.user.map { "\($0)" }, enqueued: date, expires: nil,
+            asks: write.asks, call: .init(name: "", version: 1, content: Data()), state: files[name] ?? .dropped)
+        record.isDoubtful = doubtful.contains(name)
+        return record
     }
 
     /// Changes an entry as the library does, unless it is over or was removed.
@@ -270,11 +284,7 @@ struct OutboxWorld: World {
     ) {
         guard let old = files[name] else { return }
         if !old.isEnd {
-            let write = rules.writes[number(name)]
-            var record = OutboxRecord(
-                id: name.id, key: "", order: nil, owner: nil, enqueued: date, expires: nil, asks: write.asks,
-                call: .init(name: "", version: 1, content: Data()), state: old)
-            record.isDoubtful = doubtful.contains(name)
+            var record = record(of: name)
             OutboxNote(state: state, isLost: isLost, call: call).apply(to: &record)
             files[name] = record.state
             if record.isDoubtful { doubtful.insert(name) }
