@@ -49,8 +49,11 @@ struct OutboxRules: Sendable {
     /// A request arrives that was on its way when its process lost the lease, or after it. Nobody can call it back.
     mutating func arriveLate(_ number: Int, tokenOf user: User?) { nobodyWritesForAnotherUser(number, tokenOf: user) }
 
-    /// The server has said "not now", or no server was reached.
-    mutating func postpone(_ number: Int) { writes[number].mayArrive = true }
+    /// A call whose process had lost the lease was not executed after all.
+    mutating func settleDoubt(_ number: Int) { (writes[number].isInDoubt, writes[number].mayArrive) = (false, true) }
+
+    /// The server has said "not now", or the answer was not recorded before the lease was lost.
+    mutating func postpone(_ number: Int) { (writes[number].mayArrive, writes[number].isRefused) = (true, false) }
 
     mutating func refuse(_ number: Int) { writes[number].isRefused = true }
 

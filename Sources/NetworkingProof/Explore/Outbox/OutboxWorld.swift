@@ -133,7 +133,8 @@ struct OutboxWorld: World {
             if rules.writes.count < options.writes.count, user != nil { moves.append(.store(process: index)) }
             if options.canKill { moves.append(.kill(index)) }
             moves.append(.notice(index))
-            if leader == nil { moves.append(.lead(index)) }
+            // A process whose lease has expired does not take it again before its calls have ended.
+            if leader == nil, process.calls.isEmpty { moves.append(.lead(index)) }
             if leader == index {
                 moves.append(.step(index))
                 if process.calls.isEmpty { moves.append(.release(index)) }
@@ -176,9 +177,9 @@ struct OutboxWorld: World {
         case .loseLease:
             // The calls of a process that lives are cancelled, and their requests may arrive later.
             if let leader {
-                for (write, call) in processes[leader].calls where call.end == nil {
-                    processes[leader].calls[write]?.isLate = true
-                    rules.lose(write)
+                for (write, call) in processes[leader].calls {
+                    processes[leader].calls[write]?.isLate = call.end == nil
+                    if call.end == nil { rules.lose(write) } else { rules.postpone(write) }
                 }
             }
             leader = nil
@@ -298,6 +299,7 @@ struct OutboxWorld: World {
         // A request of a session that has ended is not sent.
         if user != call.user {
             call.end = .noToken
+            if call.isLate { rules.settleDoubt(write) }
         } else {
             if call.isLate {
                 if answer != .notConnected { rules.arriveLate(write, tokenOf: call.user) }
@@ -312,6 +314,7 @@ struct OutboxWorld: World {
             case .notConnected: call.end = .notNow(after: nil, isOffline: true)
             }
             if !call.isLate { tell(write, answer) }
+            if call.isLate, answer == .notNow || answer == .notConnected { rules.settleDoubt(write) }
         }
         processes[process].calls[write] = call
     }
