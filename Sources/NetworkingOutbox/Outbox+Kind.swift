@@ -28,8 +28,8 @@ extension Outbox {
         /// - Parameters:
         ///   - type: The type of the endpoints.
         ///   - name: A name that never changes.
-        ///   - version: The version of the type's encoding. Increase it with each change that an older encoding does not
-        ///     fit. Default: 1.
+        ///   - version: The version of the type's encoding. Increase it with each change that an older encoding does
+        ///     not fit. Default: 1.
         public init<Call: Endpoint & Codable>(_ type: Call.Type, name: String, version: Int = 1) {
             (self.name, self.version, self.type) = (name, version, ObjectIdentifier(type))
             encode = { endpoint in

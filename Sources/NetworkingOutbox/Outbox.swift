@@ -17,11 +17,11 @@ public import Networking
 ///
 /// ## When a write is sent again
 ///
-/// The service repeats the call as any other call with an idempotency key: after a refresh, and by its retry policy. The
-/// outbox itself sends an entry again, with the same key, if its response was lost, if no server has executed it, or if
-/// the server answered with 408, 421, 425, 429, 503 or 529. A server that honours the key executes the write once. For
-/// other servers, set ``InDoubt/ask``. A write that was refused holds back the entries of its order until the app
-/// decides: ``drop(_:)``, ``edit(_:to:)`` or ``sendAgain(_:)``.
+/// The service repeats the call as any other call with an idempotency key: after a refresh, and by its retry policy.
+/// The outbox itself sends an entry again, with the same key, if its response was lost, if no server has executed it,
+/// or if the server answered with 408, 421, 425, 429, 503 or 529. A server that honours the key executes the write
+/// once. For other servers, set ``InDoubt/ask``. A write that was refused holds back the entries of its order until the
+/// app decides: ``drop(_:)``, ``edit(_:to:)`` or ``sendAgain(_:)``.
 ///
 /// ## Users
 ///
@@ -33,9 +33,9 @@ public import Networking
 /// An app and its extensions may use one folder. One process sends at a time. If a process ends while it sends, another
 /// one goes on when the lease has expired. The folder must be on the disk of the machine.
 public final class Outbox: Sendable {
-    /// The broadcaster of the entries: of each entry that is stored, sent, held back or over. The last state of an entry
-    /// that is over (``Entry/State/isEnd``) is published again to each new observation, also after a restart, until
-    /// ``acknowledge(_:)`` is called. The same holds for entries about which the app has to decide.
+    /// The broadcaster of the entries: of each entry that is stored, sent, held back or over. The last state of an
+    /// entry that is over (``Entry/State/isEnd``) is published again to each new observation, also after a restart,
+    /// until ``acknowledge(_:)`` is called. The same holds for entries about which the app has to decide.
     public let changes: Broadcaster<Entry>
     private let core: OutboxCore
 
@@ -48,8 +48,9 @@ public final class Outbox: Sendable {
     ///   - endpoints: The endpoints that can be stored.
     ///   - owner: Returns the user of a token, such as the id in ``AccessToken/userInfo``, and the same text for each
     ///     token of a user. The token is nil if nobody is logged in, and if the service has no session: then return the
-    ///     user whose credentials the adapters of the service add now. Nil means nobody. Default: ``AccessToken/session``,
-    ///     which each log-in changes; one owner for all tokens if the session has no users, as with a fixed token.
+    ///     user whose credentials the adapters of the service add now. Nil means nobody. Default:
+    ///     ``AccessToken/session``, which each log-in changes; one owner for all tokens if the session has no users, as
+    ///     with a fixed token.
     ///   - inDoubt: What follows if a response was lost. Default: the entry is sent again.
     ///   - dropsAtLogOut: Whether the entries of a user are removed when this user is no longer logged in. Default:
     ///     false, they wait for their user.
@@ -57,7 +58,8 @@ public final class Outbox: Sendable {
     ///     entry has been sent. Default: true.
     ///   - maximumConcurrentSends: The number of entries that are sent at the same time. Default: 4.
     ///   - reachability: Ends a wait for the network early. Default: nil.
-    ///   - lease: The time after which another process goes on if the process that sends has ended. Default: 10 seconds.
+    ///   - lease: The time after which another process goes on if the process that sends has ended. Default: 10
+    ///     seconds.
     /// - Throws: ``NetworkError`` if others have access to the folder, or if two endpoints have the same name and
     ///   version; `CocoaError` with the path if the folder cannot be created.
     public init(
@@ -82,8 +84,8 @@ public final class Outbox: Sendable {
 
     /// Stores a write. When the method returns, the entry is on stable storage, and is sent even if the process ends.
     ///
-    /// The endpoint's own idempotency key is the key of the entry. If it has none, or a new one for each call, the entry
-    /// gets a new key.
+    /// The endpoint's own idempotency key is the key of the entry. If it has none, or a new one for each call, the
+    /// entry gets a new key.
     ///
     /// - Parameters:
     ///   - endpoint: The write. Its type must be one of the outbox's endpoints.
@@ -93,8 +95,8 @@ public final class Outbox: Sendable {
     ///     time for which the server remembers idempotency keys. Default: nil, never.
     /// - Returns: The entry, as a receipt.
     /// - Throws: ``NetworkError/Kind/invalidRequest`` if the endpoint cannot be stored, or its request cannot be
-    ///   created; ``NetworkError/Kind/noToken`` if the endpoint needs a token and nobody is logged in; `CocoaError` with
-    ///   the path if the entry cannot be written. Then nothing is stored.
+    ///   created; ``NetworkError/Kind/noToken`` if the endpoint needs a token and nobody is logged in; `CocoaError`
+    ///   with the path if the entry cannot be written. Then nothing is stored.
     @discardableResult
     public func enqueue(_ endpoint: some Endpoint, order: String? = nil, expires: Duration? = nil) async throws -> Entry
     {
@@ -130,9 +132,9 @@ public final class Outbox: Sendable {
         try await core.edit(id, to: endpoint)
     }
 
-    /// Sends an entry again that was refused or is in doubt. After a refusal, it gets a new idempotency key, because the
-    /// server may repeat its answer to the old one. It keeps its key if it is in doubt, after an error of the server
-    /// (500), and after 401, 403 and 407.
+    /// Sends an entry again that was refused or is in doubt. After a refusal, it gets a new idempotency key, because
+    /// the server may repeat its answer to the old one. It keeps its key if it is in doubt, after an error of the
+    /// server (500), and after 401, 403 and 407.
     ///
     /// - Returns: Whether the entry waits to be sent. False if it has been sent, or does not exist.
     @discardableResult
@@ -145,8 +147,8 @@ public final class Outbox: Sendable {
     public enum InDoubt: Sendable {
         /// The entry is sent again, with the same idempotency key.
         case sendAgain
-        /// The entry is sent again neither by the outbox nor by a retry: the app decides. Use it for servers that do not
-        /// honour idempotency keys.
+        /// The entry is sent again neither by the outbox nor by a retry: the app decides. Use it for servers that do
+        /// not honour idempotency keys.
         case ask
     }
 }

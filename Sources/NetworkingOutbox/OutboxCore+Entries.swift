@@ -203,63 +203,11 @@ extension OutboxCore {
     private func hasEnded(_ name: OutboxName) -> Bool {
         machine.entries[name]?.stage == .ended || unrecorded[name]?.state.isEnd == true
     }
-
-    // MARK: Reporting
-
-    /// Publishes an entry.
-    func publish(_ name: OutboxName) {
-        if let entry = entry(name) { changes.publish(entry) }
-    }
-
-    /// Delivers the entries that are over or wait for a decision.
-    func replay(_ deliver: @escaping @Sendable ([Outbox.Entry]) -> Void) {
-        Task.detached {
-            await self.on {
-                let names = self.machine.entries.values.filter { $0.stage == .ended || $0.stage == .held }.map(\.name)
-                deliver(names.sorted().compactMap { self.entry($0) })
-            }
-        }
-    }
-
-    /// Returns an entry as the app sees it; nil if it does not exist any more.
-    ///
-    /// - Parameter state: The state. Default: the current one.
-    func entry(_ name: OutboxName, as state: Outbox.Entry.State? = nil) -> Outbox.Entry? {
-        let record: OutboxRecord
-        do {
-            guard let read = try folder.record(name) else { return nil }
-            record = read
-        } catch {
-            let reason = (error as? OutboxRecord.Fault)?.description ?? "the file cannot be read now"
-            return Outbox.Entry(
-                id: name.id, endpoint: nil, order: nil, owner: nil, enqueued: nil, expires: nil, idempotencyKey: "",
-                state: state ?? .unreadable(reason: reason))
-        }
-        return Outbox.Entry(record, try? kinds.decode(record.call), state ?? self.state(of: name, record))
-    }
-
-    private func state(of name: OutboxName, _ record: OutboxRecord) -> Outbox.Entry.State {
-        if machine.inFlight.contains(name) { return .sending }
-        if let fault = faults[name] { return .unreadable(reason: fault) }
-        if let state = Outbox.Entry.State(unrecorded[name]?.state ?? record.state) { return state }
-        if case .sending = record.state { return .sending }
-        if let obstacle = machine.obstacle(of: name) { return .behind(obstacle.id) }
-        if let owner = record.owner, lastOwner != .user(owner) { return .waitingForOwner }
-        return .waiting
-    }
-}
-
-extension Outbox.Entry {
-    init(_ record: OutboxRecord, _ endpoint: (any Endpoint)?, _ state: State) {
-        self.init(
-            id: record.id, endpoint: endpoint, order: record.order, owner: record.owner, enqueued: record.enqueued,
-            expires: record.expires, idempotencyKey: record.key, state: state)
-    }
 }
 
 extension HTTPStatus {
-    /// Whether a server may repeat the response to every request with the same idempotency key. A refusal of the user is
-    /// decided before the key is looked at; after an error of the server, the write may be executed.
+    /// Whether a server may repeat the response to every request with the same idempotency key. A refusal of the user
+    /// is decided before the key is looked at; after an error of the server, the write may be executed.
     fileprivate var belongsToKey: Bool {
         isClientError && ![.unauthorized, .forbidden, .proxyAuthenticationRequired].contains(self)
     }

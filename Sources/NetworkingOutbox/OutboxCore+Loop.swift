@@ -50,8 +50,8 @@ extension OutboxCore {
         return .none(min(wait ?? .seconds(3600), limit - clock.now()))
     }
 
-    /// Sends entries until there is nothing to do, while this process holds the lease. After a fault, it begins no other
-    /// calls, but lets those in progress end.
+    /// Sends entries until there is nothing to do, while this process holds the lease. After a fault, it begins no
+    /// other calls, but lets those in progress end.
     private func drain() async throws {
         var fault: (any Error)?
         await on { self.isLeader = true }

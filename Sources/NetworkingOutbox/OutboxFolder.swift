@@ -35,8 +35,8 @@ package struct OutboxFolder: Sendable {
 
     // MARK: Reading
 
-    /// Returns the names of all entries, in their order. Nobody adds an entry meanwhile: if an entry is found, so are all
-    /// entries before it.
+    /// Returns the names of all entries, in their order. Nobody adds an entry meanwhile: if an entry is found, so are
+    /// all entries before it.
     package func names() throws -> [OutboxName] {
         try locked { try files() }.compactMap { OutboxName($0) }.sorted()
     }
@@ -66,8 +66,8 @@ package struct OutboxFolder: Sendable {
 
     /// Reads an entry. Returns nil if there is none.
     ///
-    /// - Throws: ``OutboxRecord/Fault`` if the file is not an entry that can be read. Another error if it cannot be read
-    ///   now.
+    /// - Throws: ``OutboxRecord/Fault`` if the file is not an entry that can be read. Another error if it cannot be
+    ///   read now.
     package func record(_ name: OutboxName) throws -> OutboxRecord? {
         let bytes: Data?
         do { bytes = try OwnedFile.read(path(name.file), upTo: OutboxRecord.maximumSize) } catch let fault

@@ -3,10 +3,10 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// At random moments, kills processes that share a token, a cache on disk, the target of a download, or an outbox. Checks
-/// that the other processes find a correct token, that every call ends, that the cache contains each stored response with
-/// the correct bytes, that the target is always a complete file, and that no stored write is lost or sent again without a
-/// reason.
+/// At random moments, kills processes that share a token, a cache on disk, the target of a download, or an outbox.
+/// Checks that the other processes find a correct token, that every call ends, that the cache contains each stored
+/// response with the correct bytes, that the target is always a complete file, and that no stored write is lost or sent
+/// again without a reason.
 struct KillCheck: Check {
     let name = "kill"
     let parts = ["token-file", "etcd", "cache", "full-cache", "download", "outbox"]

@@ -2,8 +2,8 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// A server that executes every write that arrives, and remembers its idempotency key. Some responses are lost, and some
-/// writes are refused for now.
+/// A server that executes every write that arrives, and remembers its idempotency key. Some responses are lost, and
+/// some writes are refused for now.
 final class OutboxServer: @unchecked Sendable {  // because of the lock around every variable
     /// What has happened to the last request with a key.
     private struct Arrival {

@@ -1,5 +1,5 @@
-/// The rules of an outbox, with their own account of what the app, the server and the processes have done. The name of a
-/// rule is the name of its function.
+/// The rules of an outbox, with their own account of what the app, the server and the processes have done. The name of
+/// a rule is the name of its function.
 struct OutboxRules: Sendable {
     enum User: UInt8, Sendable { case ann, ben }
 
