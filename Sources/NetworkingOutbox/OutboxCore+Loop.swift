@@ -36,12 +36,10 @@ extension OutboxCore {
         if isClosed, unrecorded.isEmpty { return .closed }
         passes += 1
         var limit = clock.now() + folder.lease.length  // another process may store an entry, and end
-        if (try? reload(completely: false)) == nil || !isOwnerKnown
-            || machine.entries.values.contains(where: \.isUnread)
-        {
+        let isReadable = (try? reload(completely: false)) != nil
+        if isReadable, !unrecorded.isEmpty || machine.peek(at: clock.now(), on: clock.date()) != nil { return .some }
+        if !isReadable || !isOwnerKnown || machine.entries.values.contains(where: \.isUnread) {
             limit = min(limit, clock.now() + .seconds(5))
-        } else if !unrecorded.isEmpty || machine.peek(at: clock.now(), on: clock.date()) != nil {
-            return .some
         }
         for flush in flushes where flush.pass < passes { flush.end.settle(.success(())) }
         flushes.removeAll { $0.pass < passes }
@@ -104,6 +102,7 @@ extension OutboxCore {
             case .expire(let name): try record(OutboxNote(state: .expired), of: name)
             case .doubt(let name):
                 try record(OutboxNote(state: .inDoubt(reason: "the process that sent it has ended")), of: name)
+                publishFollowers(of: name)
             case .drop(let name): try dropAtLogOut(name)
             }
         }
@@ -138,7 +137,9 @@ extension OutboxCore {
             guard mark == nil || mark != marks[name] else { continue }
             let before = machine.entries[name]?.stage
             read(name)
-            if let stage = machine.entries[name]?.stage, stage != before, stage != .unread { publish(name) }
+            guard let stage = machine.entries[name]?.stage, stage != before else { continue }
+            publish(name)
+            if stage == .held { publishFollowers(of: name) }
         }
     }
 

@@ -8,6 +8,11 @@ extension OutboxCore {
         if let entry = entry(name) { changes.publish(entry) }
     }
 
+    /// Publishes the entries that stand behind an entry about which the app has to decide.
+    func publishFollowers(of name: OutboxName) {
+        for follower in machine.followers(of: name) { publish(follower) }
+    }
+
     /// Delivers the entries that are over or wait for a decision.
     func replay(_ deliver: @escaping @Sendable ([Outbox.Entry]) -> Void) {
         Task.detached {

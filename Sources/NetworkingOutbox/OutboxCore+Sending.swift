@@ -54,7 +54,7 @@ extension OutboxCore {
         let headers = HTTPHeaders(body.headers.compactMap { $0.count == 2 ? HTTPHeader(.init($0[0]), $0[1]) : nil })
         if let bytes = body.bytes { return HTTPBody.data(bytes, contentType: nil).described(by: headers) }
         guard let file = body.file else { return .empty }
-        return HTTPBody.file(try folder.body(file)).described(by: headers)
+        return HTTPBody.file(try folder.body(file, of: record.id)).described(by: headers)
     }
 
     /// Makes the call. Returns nil if the entry does not wait any more.
@@ -83,6 +83,10 @@ extension OutboxCore {
                 hasOwner: record.owner != nil
             ) { [self] in
                 guard mayBeSent(record, in: client.currentWriteSession) else { throw NotTheOwner() }
+                // If this process has lost the lease, another one may have gone on with the entry.
+                guard let now = try? folder.record(name), now.key == record.key,
+                    now.state == (record.asks ? .sending(call: id) : .waiting)
+                else { throw Stale() }
                 if let expires = record.expires, clock.date() >= expires { throw Expired() }
                 hasLeft.settle(.success(()))
             }
@@ -109,6 +113,8 @@ extension OutboxCore {
             end(name, as: .executed, recording: .sent(status: response.status.code, body: body))
         case .refused(let error, _, _) where error is NotTheOwner:
             end(name, as: .noToken, recording: record.asks ? .waiting : nil)
+        case .refused(let error, _, _) where error is Stale:
+            end(name, as: .stale)
         case .refused(let error, _, _) where error is Expired:
             end(name, as: .stale, recording: record.asks ? .waiting : nil)
         case .refused(let error, _, mayBeExecuted: true) where record.asks:
@@ -143,7 +149,7 @@ extension OutboxCore {
             if end == .stale { marks[name] = nil }
             publish(name)
         }
-        if machine.entries[name]?.stage == .held { for name in machine.followers(of: name) { publish(name) } }
+        if machine.entries[name]?.stage == .held { publishFollowers(of: name) }
         for wait in ends.removeValue(forKey: name) ?? [] { wait.settle(.success(())) }
         wakeUp()
     }
@@ -161,6 +167,9 @@ extension OutboxMachine.End {
 
 /// Another user is logged in than the one who has written an entry, or none.
 private struct NotTheOwner: Error {}
+
+/// An entry has changed since its call began.
+private struct Stale: Error {}
 
 /// The time of an entry has passed.
 private struct Expired: Error {}

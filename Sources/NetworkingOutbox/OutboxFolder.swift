@@ -12,6 +12,7 @@ package struct OutboxFolder: Sendable {
 
     let url: URL
     let lease: FileLease
+    private let table = NameTable()
 
     package init(_ url: URL, lease length: Duration, clock: NetworkClock) throws {
         self.url = url
@@ -38,7 +39,7 @@ package struct OutboxFolder: Sendable {
     /// Returns the names of all entries, in their order. Nobody adds an entry meanwhile: if an entry is found, so are
     /// all entries before it.
     package func names() throws -> [OutboxName] {
-        try locked { try files() }.compactMap { OutboxName($0) }.sorted()
+        table.of(try locked { try files() }).sorted()
     }
 
     private func files() throws -> [String] {
@@ -69,6 +70,10 @@ package struct OutboxFolder: Sendable {
     /// - Throws: ``OutboxRecord/Fault`` if the file is not an entry that can be read. Another error if it cannot be
     ///   read now.
     package func record(_ name: OutboxName) throws -> OutboxRecord? {
+        var status = stat()
+        if lstat(path(name.file), &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            throw OutboxRecord.Fault("expected a file with an entry, found something else")
+        }
         let bytes: Data?
         do { bytes = try OwnedFile.read(path(name.file), upTo: OutboxRecord.maximumSize) } catch let fault
             as OwnedFile.Irregular
@@ -84,15 +89,19 @@ package struct OutboxFolder: Sendable {
     }
 
     /// Returns the file with the body of an entry, after it was checked.
-    func body(_ file: OutboxRecord.Body.File) throws -> URL {
-        guard file.name.hasSuffix(".body"), !file.name.contains("/") else {
+    func body(_ file: OutboxRecord.Body.File, of id: UUID) throws -> URL {
+        guard PartialBody.isName(file.name, of: id) else {
             throw OutboxRecord.Fault("expected the name of a body, found another name")
         }
         let url = url.appendingPathComponent(file.name)
-        let handle: FileHandle
-        do { handle = try FileHandle(forReadingFrom: url) } catch {
-            guard (error as? CocoaError)?.code == .fileReadNoSuchFile else { throw error }
+        let descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            guard [ENOENT, ELOOP, ENXIO].contains(errno) else { throw FileLock.fault(url.path, reading: true) }
             throw OutboxRecord.Fault("expected the file of the body, found none")
+        }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        guard FileLock.isTrusted(descriptor) else {
+            throw OutboxRecord.Fault("expected the file of the body, found something else")
         }
         defer { try? handle.close() }
         var (checksum, count) = (Checksum(), 0)
@@ -115,6 +124,9 @@ package struct OutboxFolder: Sendable {
         try create()  // somebody may have removed the folder
         return try locked {
             let last = try clean()
+            guard last < OutboxName.largest else {
+                throw KindTable.fault("expected entries with smaller numbers, found \(last): remove this entry")
+            }
             let name = OutboxName(number: last + 1, lane: record.lane, id: record.id)
             do { try replace(name, with: record, part) } catch {
                 unlink(path(name.file))
@@ -137,7 +149,9 @@ package struct OutboxFolder: Sendable {
             change(&record)
             guard record != before else { return record }
             try replace(name, with: record, part)
-            if let old = before.body?.file?.name, old != record.body?.file?.name { unlink(path(old)) }
+            if let old = before.body?.file?.name, old != record.body?.file?.name, PartialBody.isName(old, of: name.id) {
+                unlink(path(old))
+            }
             return record
         }
     }
@@ -175,7 +189,7 @@ package struct OutboxFolder: Sendable {
     /// Removes what terminated processes have left, and returns the largest number of an entry.
     private func clean() throws -> UInt64 {
         let files = try files()
-        let names = files.compactMap { OutboxName($0) }
+        let names = table.of(files)
         let known = Set(names.map { PartialBody.prefix(of: $0.id) })
         for file in files {
             if file.hasSuffix(".entry.new") || file.hasSuffix(".body") && !known.contains(String(file.prefix(37))) {
@@ -188,58 +202,19 @@ package struct OutboxFolder: Sendable {
     }
 }
 
-/// A file with a body that belongs to no entry yet. Its lock shows that its process still lives.
-final class PartialBody: Sendable {
-    let path: String
-    /// The name that the file gets when it belongs to its entry.
-    private let name: String
-    private let descriptor: Int32
+/// The names that have been read, so that only new files are examined.
+private final class NameTable: @unchecked Sendable {  // because of the lock
+    private let lock = NSLock()
+    private var known: [String: OutboxName] = [:]
 
-    /// - Parameters:
-    ///   - id: The id of the entry.
-    ///   - body: A new id, because an entry whose body is replaced has two bodies for a moment.
-    init(in folder: OutboxFolder, of id: UUID, _ body: UUID) throws {
-        name = PartialBody.prefix(of: id) + "\(body.uuidString.lowercased()).body"
-        let path = folder.url.appendingPathComponent(name + ".part").path
-        try folder.create()
-        // While the folder is locked, no other process takes the file for one that is not used.
-        descriptor = try folder.locked {
-            let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-            guard file >= 0 else { throw FileLock.fault(path) }
-            _ = flock(file, LOCK_EX | LOCK_NB)
-            return file
+    /// Returns the names of entries among the names of files.
+    func of(_ files: [String]) -> [OutboxName] {
+        lock.withLock {
+            var table: [String: OutboxName] = [:]
+            table.reserveCapacity(files.count)
+            for file in files where file.hasSuffix(".entry") { table[file] = known[file] ?? OutboxName(file) }
+            known = table
+            return Array(table.values)
         }
-        self.path = path
-    }
-
-    deinit {
-        unlink(path)  // has no effect if the file was moved
-        close(descriptor)
-    }
-
-    /// Writes a body into the file, and brings it to stable storage.
-    func write(_ body: HTTPBody) async throws -> OutboxRecord.Body.File {
-        var file = OutboxRecord.Body.File(name: name, count: 0, checksum: 0)
-        var checksum = Checksum()
-        try await body.forEachPiece { piece in
-            piece.withUnsafeBytes { checksum.update($0) }
-            guard Int64(file.count + piece.count) <= FileSizeLimit.current else { throw FileLock.fault(path, EFBIG) }
-            guard writeFile(descriptor, Data(piece), at: Int64(file.count)) else { throw FileLock.fault(path) }
-            file.count += piece.count
-        }
-        guard synchronizeFile(descriptor) else { throw FileLock.fault(path) }
-        file.checksum = checksum.value
-        return file
-    }
-
-    /// The beginning of the names of an entry's bodies, which has 37 bytes.
-    static func prefix(of id: UUID) -> String { "\(id.uuidString.lowercased())-" }
-
-    /// Removes the file of a process that was terminated.
-    static func removeUnused(_ path: String) {
-        let file = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else { return }
-        if flock(file, LOCK_EX | LOCK_NB) == 0 { unlink(path) }
-        close(file)
     }
 }

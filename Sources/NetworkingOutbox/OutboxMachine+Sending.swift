@@ -148,7 +148,7 @@ extension OutboxMachine {
         for line in lines.values where !line.isBusy {
             if let end = line.pause?.end { waits.append(end - now) }
             guard let entry = line.names.first.flatMap({ entries[$0] }), entry.stage == .waiting else { continue }
-            if let expires = entry.expires { waits.append(.seconds(max(expires.timeIntervalSince(date), 0))) }
+            if let expires = entry.expires { waits.append(.seconds(min(max(expires.timeIntervalSince(date), 0), 1e9))) }
         }
         return waits.min().map { max($0, .zero) }
     }

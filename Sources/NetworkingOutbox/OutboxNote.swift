@@ -22,7 +22,8 @@ package struct OutboxNote: Sendable {
         if state == .expired, record.isDoubtful {
             record.state = .inDoubt(reason: "its response was lost, and its time has passed")
         }
+        if state.isEnd { record.body = nil }
         // The content of a user who has logged out goes.
-        if state == .dropped { (record.call.content, record.body) = (Data(), nil) }
+        if state == .dropped { record.call.content = Data() }
     }
 }

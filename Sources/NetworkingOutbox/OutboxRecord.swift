@@ -179,6 +179,9 @@ package struct OutboxName: Hashable, Comparable, Sendable {
         (self.number, self.lane, self.id) = (number, lane, id)
     }
 
+    /// The largest number. A larger one is no number of an entry, so that the next one always exists.
+    package static let largest = UInt64.max / 2
+
     /// Reads the name of a file. Returns nil if it is not the name of an entry.
     package init?(_ file: String) {
         guard file.hasSuffix(".entry") else { return nil }
@@ -188,7 +191,7 @@ package struct OutboxName: Hashable, Comparable, Sendable {
             let id = UUID(uuidString: String(parts[2]))
         else { return nil }
         self.init(number: number, lane: lane == 0 ? nil : lane, id: id)
-        guard self.file == file, number < .max / 2 else { return nil }
+        guard self.file == file, number <= OutboxName.largest else { return nil }
     }
 
     /// The name of the entry's file.

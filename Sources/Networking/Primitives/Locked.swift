@@ -106,7 +106,7 @@ package struct FileLock: Sendable {
     package static func isTrusted(_ status: stat) -> Bool { [geteuid(), 0].contains(status.st_uid) }
 
     /// Whether an open file is a regular file that belongs to this user or to the administrator.
-    static func isTrusted(_ file: Int32) -> Bool {
+    package static func isTrusted(_ file: Int32) -> Bool {
         var status = stat()
         return fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && isTrusted(status)
     }

@@ -41,6 +41,22 @@ package enum WriteOutcome: Sendable {
         }
     }
 
+    /// A redirect with 301 or 302 that has changed the method leads away from the write, often to a log-in page. The
+    /// redirect of a write that was executed is 303 (RFC 9110 section 15.4.4).
+    init(_ response: HTTPResponse, to method: HTTPMethod) {
+        let isLedAway = response.redirects.contains { [301, 302].contains($0.status) && $0.request.method == method }
+        guard isLedAway, response.request.method != method, let redirect = response.redirects.first else {
+            self = .executed(response.leavingCall())
+            return
+        }
+        let error = NetworkError(
+            .redirectRefused,
+            reason:
+                "\(redirect.status) has changed the \(method) to a \(response.request.method); expected 303, 307 or 308",
+            request: redirect.request.leavingCall(), response: redirect.leavingCall())
+        self = .refused(error, redirect.leavingCall(), mayBeExecuted: true)
+    }
+
     private init(
         _ response: HTTPResponse, _ failure: RequestPipeline.Failure, _ known: NetworkError?, isOver: Bool, at now: Date
     ) {
@@ -164,7 +180,7 @@ extension NetworkClient {
             endpoint, on: self, for: converter.requirements, with: settings, inSession: session.number)
         do {
             let outcome = try await pipeline.runReporting { _ = try await converter.reading.convert($0, decoder: $1) }
-            return .executed(outcome.response.leavingCall())
+            return WriteOutcome(outcome.response, to: pipeline.method)
         } catch let failure as RequestPipeline.Failure {
             return WriteOutcome(failure, isOver: self.session?.writeSession.isUsable == false, at: clock.date())
         } catch {

@@ -146,6 +146,42 @@ struct OutboxFileTests {
         #expect(throws: NetworkError.self) { try fixture.outbox() }
     }
 
+    @Test("What is no file stops no other entry")
+    func irregular() async throws {
+        let fixture = try OutboxFixture()
+        try await stored([("1", "a"), ("2", "b")], in: fixture)
+        let first = try #require(entries(fixture).first)
+        try FileManager.default.removeItem(at: first)
+        try FileManager.default.createDirectory(at: first, withIntermediateDirectories: false)
+        let next = try OutboxFixture(folder: fixture.folder)
+        let outbox = try next.outbox()
+        var changes = Changes(of: outbox)
+        _ = try await changes.next { $0.state.isEnd }
+        #expect(next.texts == ["2"])
+        #expect(try await outbox.pending().first.map { "\($0)" }?.contains("found something else") == true)
+    }
+
+    @Test("A crafted entry has no effect outside of its folder, and ends no process")
+    func crafted() async throws {
+        let fixture = try OutboxFixture()
+        let victim = fixture.folder.url.appending(path: "victim.body")
+        try Data("victim".utf8).write(to: victim)
+        try await stored([("1", "a")], in: fixture)
+        let file = try #require(entries(fixture).first)
+        let lines = try String(decoding: Data(contentsOf: file), as: UTF8.self).split(separator: "\n", maxSplits: 1)
+        let content = lines[1].replacing(/"body":\{.*?\},"call"/) { _ in
+            #""body":{"file":{"name":"../victim.body","count":6,"checksum":1},"headers":[]},"expires":1e300,"call""#
+        }
+        try OutboxRecord.sealed(Data(content.utf8)).write(to: file)
+        let next = try OutboxFixture(folder: fixture.folder)
+        let outbox = try next.outbox()
+        var changes = Changes(of: outbox)
+        let entry = try await changes.next { $0.state.needsDecision }
+        #expect(try await outbox.edit(entry.id, to: NoteEndpoint.add("2")))
+        _ = try await changes.next { $0.state.isEnd }
+        #expect(next.texts == ["2"] && FileManager.default.fileExists(atPath: victim.path))
+    }
+
     @Test("If the folder vanishes, reading is an error with the path, and the next write creates it again")
     func vanishes() async throws {
         let fixture = try OutboxFixture()

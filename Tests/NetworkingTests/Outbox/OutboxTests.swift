@@ -109,4 +109,41 @@ struct OutboxTests {
         #expect(try await outbox.sendAgain(first.id) == false)
         #expect(Set(fixture.keys).count == 2 && fixture.files == ["outbox.lease"])
     }
+
+    @Test("A redirect that leads a write to a log-in page has not executed it; 303 has")
+    func redirects() async throws {
+        let fixture = try OutboxFixture()
+        fixture.stub.on(
+            .post, "/notes", StubResponse(.found, headers: ["Location": "/login"]),
+            StubResponse(.seeOther, headers: ["Location": "/notes/1"]))
+        let outbox = try fixture.outbox()
+        var changes = Changes(of: outbox)
+        let entry = try await outbox.enqueue(NoteEndpoint.add("hi"))
+        let end = try await changes.nextEnd()
+        #expect(end.state.needsDecision && "\(end)".contains("302"), "\(end)")
+        #expect(try await outbox.sendAgain(entry.id))
+        #expect(try await changes.next { $0.state.isEnd }.state == .sent(.created, body: Data()))
+        #expect(Set(fixture.stub.requests.compactMap { $0.headers[.idempotencyKey] }) == [entry.idempotencyKey])
+    }
+
+    @Test("A write that another process has dropped is not sent, even if its call has begun")
+    func droppedElsewhere() async throws {
+        let (hasBegun, mayGoOn) = (Settlement<Void>(), Settlement<Void>())
+        let fixture = try OutboxFixture {
+            $0.requestAdaptingService = RequestAdaptingService([
+                AdHocAdapter { (_: inout HTTPRequest, _: any Endpoint) async throws in
+                    hasBegun.settle(.success(()))
+                    try await mayGoOn.value()
+                }
+            ])
+        }
+        let outbox = try fixture.outbox(inDoubt: .ask)
+        try await outbox.enqueue(NoteEndpoint.add("hi"))
+        try await hasBegun.value()
+        let name = try #require(fixture.files.first { $0.hasSuffix(".entry") })
+        try FileManager.default.removeItem(at: fixture.folder.url.appending(path: "outbox/\(name)"))
+        mayGoOn.settle(.success(()))
+        while try await outbox.pending().count > 0 { await Task.yield() }
+        #expect(fixture.stub.requests.isEmpty)
+    }
 }

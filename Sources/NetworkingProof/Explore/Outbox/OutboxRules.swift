@@ -32,8 +32,8 @@ struct OutboxRules: Sendable {
     /// A request reaches the server, or its connection is lost on the way.
     mutating func arrive(_ number: Int, tokenOf user: User?, begunAfterExpiry: Bool) {
         nobodyWritesForAnotherUser(number, tokenOf: user)
-        aKeyArrivesAgainOnlyForAReason(number)
         theAppDecidesAboutDoubt(number)
+        aKeyArrivesAgainOnlyForAReason(number)
         anOrderIsKept(number)
         anExpiredWriteIsNotSent(number, begunAfterExpiry)
         writes[number].arrivals += 1
