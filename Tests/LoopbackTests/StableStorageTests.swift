@@ -4,6 +4,8 @@
     import NetworkingTesting
     import Testing
 
+    @testable import NetworkingOutbox
+
     extension Loopback {
         /// Tests the system calls that bring bytes and names to stable storage, because no other effect of them is
         /// visible while the system runs.
@@ -42,6 +44,29 @@
                 #expect(try store.save(AccessToken("secret"), replacing: nil))
                 let calls = try await calls { _ = try store.save(nil, replacing: AccessToken("secret")) }
                 #expect(calls == ["unlink token.json", "fsync \(folder)"])
+            }
+
+            @Test(
+                "An entry of an outbox and its body are on stable storage before their names, and these before a receipt"
+            )
+            func outbox() async throws {
+                let folder = try OutboxFolder(scratch.file("outbox"), lease: .seconds(10), clock: .continuous)
+                let id = UUID()
+                let part = try PartialBody(in: folder, of: id, UUID())
+                let calls = try await calls {
+                    let file = try await part.write(.data(Data("body".utf8)))
+                    let record = OutboxRecord(
+                        id: id, key: "k", order: "a", owner: nil, enqueued: Date(), expires: nil, asks: false,
+                        call: .init(name: "note", version: 1, content: Data()), body: .init(headers: [], file: file))
+                    _ = try folder.add(record, body: part)
+                }
+                // The folder and its parent exist already.
+                let kinds = calls.map { $0.replacing(/[0-9a-f-]{20,}/, with: "N") }
+                #expect(
+                    kinds == [
+                        "fsync N.body.part", "rename N.body.part N.body", "fsync N.entry.new",
+                        "rename N.entry.new N.entry", "fsync outbox",
+                    ])
             }
 
             @Test("Only a durable download waits for stable storage", arguments: [true, false])
