@@ -27,7 +27,8 @@ let package = Package(
         .executableTarget(
             name: "NetworkingBenchmarks",
             dependencies: [
-                "Networking", "NetworkingTesting", .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
+                "Networking", "NetworkingOutbox", "NetworkingTesting",
+                .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
         .executableTarget(

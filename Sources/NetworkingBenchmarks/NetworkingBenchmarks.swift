@@ -20,6 +20,7 @@ enum NetworkingBenchmarks {
             RotationBenchmark(),
             HangingBenchmark(), SoakBenchmark(), DownloadBenchmark(), UploadBenchmark(),
             KeyPathBenchmark(), CacheBenchmark(), ExactlyOnceBenchmark(), ChaosBenchmark(), SocketBenchmark(),
+            OutboxBenchmark(),
         ]
 
         private static func run(_ arguments: [String]) async throws {

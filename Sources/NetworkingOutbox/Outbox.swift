@@ -117,16 +117,19 @@ public final class Outbox: Sendable {
     @discardableResult
     public func flush(within limit: Duration) async -> Int { await core.flush(within: limit) }
 
-    /// Removes an entry that has not been sent. If it is being sent, the method waits for the end of its call.
+    /// Removes an entry that has not been sent. If it is being sent, the method waits for the end of its call, which it
+    /// ends if the request has not left yet. While another process sends, the method waits for it.
     ///
-    /// - Returns: Whether the entry was removed. False if it has been sent, or does not exist.
+    /// - Returns: Whether the entry was removed. False if it has been sent, does not exist, or is in doubt only now,
+    ///   because the process that sent it has ended: then decide again.
     @discardableResult
     public func drop(_ id: Entry.ID) async throws -> Bool { try await core.drop(id) }
 
     /// Replaces the endpoint of an entry that has not been sent: the entry keeps its place in its order, and gets a new
-    /// idempotency key. If it is being sent, the method waits for the end of its call.
+    /// idempotency key. If its response was lost, the server may have executed the old one. The method waits as
+    /// ``drop(_:)`` does.
     ///
-    /// - Returns: Whether the entry was changed. False if it has been sent, or does not exist.
+    /// - Returns: Whether the entry was changed. False as for ``drop(_:)``.
     @discardableResult
     public func edit(_ id: Entry.ID, to endpoint: some Endpoint) async throws -> Bool {
         try await core.edit(id, to: endpoint)
@@ -136,7 +139,7 @@ public final class Outbox: Sendable {
     /// the server may repeat its answer to the old one. It keeps its key if it is in doubt, after an error of the
     /// server (500), and after 401, 403 and 407.
     ///
-    /// - Returns: Whether the entry waits to be sent. False if it has been sent, or does not exist.
+    /// - Returns: Whether the entry waits to be sent. False as for ``drop(_:)``.
     @discardableResult
     public func sendAgain(_ id: Entry.ID) async throws -> Bool { try await core.sendAgain(id) }
 

@@ -114,7 +114,9 @@ extension OutboxCore {
         let session = client.currentWriteSession
         // The user may have logged in again since the machine was told.
         guard let record = try? folder.record(name), record.owner != owner(in: session), !session.isOver else {
-            return read(name)
+            set(.unknown)  // until the loop has asked again
+            read(name)
+            return wakeUp()
         }
         try self.record(OutboxNote(state: .dropped), of: name)
     }
@@ -127,14 +129,21 @@ extension OutboxCore {
     ///   lease changes them.
     func reload(completely: Bool) throws {
         let names = try folder.names()
-        let present = Set(names)
-        for name in machine.entries.keys where !present.contains(name) && !machine.inFlight.contains(name) {
-            forget(name)
+        // Usually, nothing was removed by another process, and only the new entries are looked at.
+        if names.count(where: { machine.entries[$0] != nil }) < machine.entries.count {
+            let present = Set(names)
+            for name in machine.entries.keys where !present.contains(name) && !machine.inFlight.contains(name) {
+                forget(name)
+            }
         }
-        for name in names where completely || marks[name] == nil {
-            guard !machine.inFlight.contains(name), unrecorded[name] == nil else { continue }
+        let changed = names.filter { name in
+            guard completely || marks[name] == nil, !machine.inFlight.contains(name), unrecorded[name] == nil else {
+                return false
+            }
             let mark = folder.mark(of: name)
-            guard mark == nil || mark != marks[name] else { continue }
+            return mark == nil || mark != marks[name]
+        }
+        for name in changed.sorted() {
             let before = machine.entries[name]?.stage
             read(name)
             guard let stage = machine.entries[name]?.stage, stage != before else { continue }

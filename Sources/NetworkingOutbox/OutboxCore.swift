@@ -20,7 +20,7 @@ final class OutboxCore: @unchecked Sendable {  // because every variable is used
 
     var machine: OutboxMachine
     /// The state of the file of each entry when it was read last.
-    var marks: [OutboxName: UInt64] = [:]
+    var marks: [OutboxName: OutboxFolder.Mark] = [:]
     /// Why an entry cannot be read.
     var faults: [OutboxName: String] = [:]
     /// What could not be recorded yet, because the disk is full or fails. It takes precedence over the files.

@@ -36,10 +36,10 @@ package struct OutboxFolder: Sendable {
 
     // MARK: Reading
 
-    /// Returns the names of all entries, in their order. Nobody adds an entry meanwhile: if an entry is found, so are
+    /// Returns the names of all entries, in no order. Nobody adds an entry meanwhile: if an entry is found, so are
     /// all entries before it.
     package func names() throws -> [OutboxName] {
-        table.of(try locked { try files() }).sorted()
+        table.of(try locked { try files() })
     }
 
     private func files() throws -> [String] {
@@ -58,11 +58,18 @@ package struct OutboxFolder: Sendable {
         return files
     }
 
-    /// A number that changes when the file of an entry is replaced; nil if there is none.
-    package func mark(of name: OutboxName) -> UInt64? {
+    /// What differs after the file of an entry was replaced. The inode alone may be used again.
+    package struct Mark: Hashable, Sendable {
+        fileprivate let inode, size, seconds, nanoseconds: Int
+    }
+
+    /// Returns the mark of an entry's file; nil if there is none.
+    package func mark(of name: OutboxName) -> Mark? {
         var status = stat()
         guard lstat(path(name.file), &status) == 0 else { return nil }
-        return UInt64(status.st_ino)
+        return Mark(
+            inode: Int(truncatingIfNeeded: status.st_ino), size: Int(status.st_size),
+            seconds: status.modificationTime.tv_sec, nanoseconds: status.modificationTime.tv_nsec)
     }
 
     /// Reads an entry. Returns nil if there is none.

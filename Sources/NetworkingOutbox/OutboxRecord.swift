@@ -199,6 +199,8 @@ package struct OutboxName: Hashable, Comparable, Sendable {
         "\(number.hexadecimal)-\((lane ?? 0).hexadecimal)-\(id.uuidString.lowercased()).entry"
     }
 
+    package func hash(into hasher: inout Hasher) { hasher.combine(number) }
+
     package static func < (one: OutboxName, other: OutboxName) -> Bool {
         one.number != other.number
             ? one.number < other.number : one.number == other.number && one.id.uuidString < other.id.uuidString

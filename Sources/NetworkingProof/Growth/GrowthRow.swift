@@ -44,6 +44,12 @@ extension GrowthRow {
     /// Combining marks in an order that has to be changed, each as a quoted-pair.
     private static let quotedMarks = "\\\u{301}\\\u{323}"
 
+    /// The beginning of an outbox's entry, up to the content of its endpoint.
+    private static func entry(content: String) -> String {
+        "{\"asks\":false,\"enqueued\":0,\"id\":\"E621E1F8-C36C-495A-93FC-0C247A3E6E5F\",\"isDoubtful\":false,"
+            + "\"key\":\"k\",\"state\":{\"waiting\":{}},\"call\":{\"content\":\"\(content)"
+    }
+
     /// The rows: for each target the usual input, and the shapes that are known to be expensive for parsers.
     static let all = [
         GrowthRow("response-heads", "many fields", "HTTP/1.1 200 OK\r\n", repeating: "X-A: b\r\n", "\r\n"),
@@ -127,6 +133,14 @@ extension GrowthRow {
             "\u{1E}x"),
         GrowthRow(
             "part-files", "a long note", "{\"content\":\"", repeating: "x", "\",\"validator\":\"y\"}\u{1E}a\u{1E}ab"),
+        GrowthRow(
+            "outbox-entries", "a long endpoint", "networking-outbox 1 0\n\(entry(content: ""))", repeating: "AAAA",
+            "\",\"name\":\"n\",\"version\":1}}"),
+        GrowthRow(
+            "outbox-entries", "fields of a body",
+            "networking-outbox 1 0\n\(entry(content: "e30="))\",\"name\":\"n\",\"version\":1},\"body\":{\"headers\":[[\"a\",\"b\"]",
+            repeating: ",[\"a\",\"b\"]", "]}}"),
+        GrowthRow("outbox-entries", "a long name", "00000000000000", repeating: "0", ".entry"),
         GrowthRow("token-files", "a long token", "{\"value\":\"", repeating: "x", "\"}"),
         GrowthRow(
             "token-files", "values of the app", "{\"value\":\"a\",\"userInfo\":{\"a\":\"b\"", repeating: ",\"c\":\"d\"",

@@ -1,8 +1,9 @@
 import Foundation
 import Networking
-import NetworkingOutbox
 import NetworkingTesting
 import Testing
+
+@testable import NetworkingOutbox
 
 @Suite("The files of an outbox", .endsInTime)
 struct OutboxFileTests {
@@ -144,6 +145,23 @@ struct OutboxFileTests {
         #expect(fixture.files.filter { !$0.hasSuffix(".entry") } == ["other.txt", "outbox.lease"])
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: folder.path)
         #expect(throws: NetworkError.self) { try fixture.outbox() }
+    }
+
+    @Test("Each change of an entry is seen by other processes, although the system uses the numbers of files again")
+    func marks() throws {
+        let scratch = try TemporaryFolder()
+        let folder = try OutboxFolder(
+            scratch.url.appending(path: "outbox"), lease: .seconds(9), clock: ManualClock().networkClock)
+        let record = OutboxRecord(
+            id: UUID(), key: "", order: nil, owner: nil, enqueued: Date(), expires: nil, asks: false,
+            call: .init(name: "note", version: 1, content: Data()))
+        let name = try folder.add(record)
+        var marks: Set<OutboxFolder.Mark> = []
+        for number in 0..<30 {
+            try folder.change(name) { $0.key = "\(number % 2)" }
+            marks.insert(try #require(folder.mark(of: name)))
+        }
+        #expect(marks.count == 30)
     }
 
     @Test("What is no file stops no other entry")

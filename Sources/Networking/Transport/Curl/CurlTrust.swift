@@ -12,7 +12,7 @@
                 var status = stat()
                 guard stat(path, &status) == 0 else { return }
                 (device, file, size) = (UInt64(status.st_dev), UInt64(status.st_ino), Int64(status.st_size))
-                (seconds, nanoseconds) = (status.st_mtim.tv_sec, status.st_mtim.tv_nsec)
+                (seconds, nanoseconds) = (status.modificationTime.tv_sec, status.modificationTime.tv_nsec)
             }
         }
 

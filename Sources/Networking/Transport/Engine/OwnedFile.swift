@@ -108,6 +108,17 @@ package enum OwnedFile {
     }
 }
 
+extension stat {
+    /// The time of the last change of the content.
+    package var modificationTime: timespec {
+        #if canImport(Darwin)
+            st_mtimespec
+        #else
+            st_mtim
+        #endif
+    }
+}
+
 /// Folders that only their owner can read.
 package enum OwnedFolder {
     /// Creates a folder if it does not exist, with the folders that contain it.

@@ -50,7 +50,7 @@ extension CacheDirectory {
                 files.append(
                     File(
                         path: path, folder: folder, size: CacheDirectory.blocks(Int64(status.st_size)),
-                        used: CacheDirectory.lastUse(status)))
+                        used: status.modificationTime))
             }
         }
         // A file whose time is in the future was used before the clock was set back. Such files are removed first.
@@ -82,7 +82,7 @@ extension CacheDirectory {
     private func removeRemains() {
         for file in temporaryFiles() {
             var status = stat()
-            guard lstat(file, &status) == 0, abs(time(nil) - CacheDirectory.lastUse(status).tv_sec) > 3_600 else {
+            guard lstat(file, &status) == 0, abs(time(nil) - status.modificationTime.tv_sec) > 3_600 else {
                 continue
             }
             unlink(file)
@@ -92,19 +92,11 @@ extension CacheDirectory {
     /// Records the use of an open file, at most once a minute. The modification time of a file is the time of its last
     /// use.
     func markUsed(_ file: Int32, _ status: stat) {
-        if abs(time(nil) - CacheDirectory.lastUse(status).tv_sec) > 60 { futimens(file, nil) }
+        if abs(time(nil) - status.modificationTime.tv_sec) > 60 { futimens(file, nil) }
     }
 
     /// The size in bytes of a file and its folder. Both occupy whole blocks.
     private static func blocks(_ size: Int64) -> Int64 { (size + 4_095) / 4_096 * 4_096 + 4_096 }
-
-    private static func lastUse(_ status: stat) -> timespec {
-        #if canImport(Darwin)
-            status.st_mtimespec
-        #else
-            status.st_mtim
-        #endif
-    }
 
     /// Returns the names of the files in a folder, except names that begin with a dot. Returns an empty array if the
     /// folder cannot be read.
