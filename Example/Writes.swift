@@ -3,8 +3,8 @@ import Networking
 import NetworkingOutbox
 import NetworkingTesting
 
-/// A chapter of the tour: a process is killed in the middle of a write, and started again. The server executes the write
-/// once.
+/// A chapter of the tour: a process is killed in the middle of a write, and started again. The server executes the
+/// write once.
 struct Writes {
     private let ledger: Ledger
     private let server = CommentServer()
@@ -30,8 +30,8 @@ struct Writes {
 
         let left = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".entry") }
         ledger.step(
-            "a process was killed while it wrote a comment, and started again: \(server.requests) requests with one key, "
-                + "\(server.comments.count) comment",
+            "a process was killed while it wrote a comment, and started again: \(server.requests) requests with one "
+                + "key, \(server.comments.count) comment",
             isRight: server.requests == 2 && server.comments == ["hi"] && left.isEmpty
                 && second.terminationStatus == 0)
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-// What the app is told.
+// The reports to the app.
 extension OutboxCore {
     /// Publishes an entry.
     func publish(_ name: OutboxName) {

@@ -83,7 +83,7 @@ extension OutboxCore {
                 hasOwner: record.owner != nil
             ) { [self] in
                 guard mayBeSent(record, in: client.currentWriteSession) else { throw NotTheOwner() }
-                // If this process has lost the lease, another one may have gone on with the entry.
+                // After a loss of the lease, another process may have sent or changed the entry.
                 guard let now = try? folder.record(name), now.key == record.key,
                     now.state == (record.asks ? .sending(call: id) : .waiting)
                 else { throw Stale() }

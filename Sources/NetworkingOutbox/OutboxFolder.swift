@@ -42,21 +42,7 @@ package struct OutboxFolder: Sendable {
         table.of(try locked { try files() })
     }
 
-    private func files() throws -> [String] {
-        guard let folder = opendir(url.path) else { throw FileLock.fault(url.path, reading: true) }
-        defer { closedir(folder) }
-        var files: [String] = []
-        while true {
-            errno = 0
-            guard let entry = readdir(folder) else { break }
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            files.append(name)
-        }
-        guard errno == 0 else { throw FileLock.fault(url.path, reading: true) }
-        return files
-    }
+    private func files() throws -> [String] { try OwnedFolder.names(url.path) }
 
     /// What differs after the file of an entry was replaced. The inode alone may be used again.
     package struct Mark: Hashable, Sendable {

@@ -12,8 +12,8 @@ package struct OutboxNote: Sendable {
         (self.state, self.isLost, self.call) = (state, isLost, call)
     }
 
-    /// Changes a record that has not ended. If this process has lost the lease, another one may have gone on with the
-    /// entry: then only an end counts.
+    /// Changes a record that has not ended. If the call no longer owns the entry, because another process has taken the
+    /// lease, only an end changes the record.
     package func apply(to record: inout OutboxRecord) {
         let isOwn = call.map { record.state == (record.asks ? .sending(call: $0) : .waiting) } ?? true
         guard isOwn || state.isEnd else { return }

@@ -119,7 +119,7 @@ private enum UpdateOutcome: Sendable {
 extension RequestAttempt {
     /// Whether the server may have executed the request, although the call was repeated.
     fileprivate var mayHaveBeenExecuted: Bool {
-        if let status = response?.status { return status.mayFollowExecution || status == .serviceUnavailable }
+        if let status = response?.status { return !status.isClientError || status == .requestTimeout }
         return queued != nil && (error as? NetworkError)?.isUnprocessed != true
     }
 }

@@ -89,9 +89,7 @@ final class RequestPipeline {
         context = TransferContext(
             events: events?.receiver, meter: track?.meter ?? settings.progress ?? events?.makeMeter(on: client.clock),
             pause: track?.pauseGate, isDownload: requirements.isDownload, refusal: client.refusal,
-            rules: CallRules(
-                validators: settings.validators ?? .standard, maximumSize: settings.maximumResponseSize ?? .max,
-                shared: client.rules(for: settings)))
+            rules: CallRules(settings, of: client))
         self.scope.admission = context
         date = client.clock.date()
         begun = client.clock.now()
@@ -208,39 +206,6 @@ extension Response {
     init(_ value: Value, _ outcome: RequestPipeline.Outcome) {
         self.init(value, outcome.response.leavingCall(), outcome.draft)
     }
-}
-
-/// The part of a call's rules that is the same for all calls of a client.
-struct SharedRules: Sendable {
-    let clock: NetworkClock
-    let followsRedirects: Bool
-    var reportsDoubt = false
-}
-
-extension NetworkClient {
-    /// Returns the rules of a call: those of the client, unless the call has rules of its own.
-    fileprivate func rules(for settings: RequestSettings) -> CopyOnWrite<SharedRules> {
-        guard settings.redirects != nil || settings.reportsDoubt == true else { return sharedRules }
-        let follows = settings.redirects?.alwaysFollows ?? sharedRules.value.followsRedirects
-        return CopyOnWrite(
-            SharedRules(clock: clock, followsRedirects: follows, reportsDoubt: settings.reportsDoubt ?? false))
-    }
-}
-
-/// What a call decides about a response from its head: the statuses that its validators accept, and redirects.
-private struct CallRules: StatusRules {
-    let validators: [ResponseValidator]
-    let maximumSize: Int
-    // Three words need no allocation of their own. The client itself is not retained, because a body that the app reads
-    // after the call retains the rules.
-    let shared: CopyOnWrite<SharedRules>
-
-    var accepted: [AcceptedStatuses] { validators.accepted }
-    var followsRedirects: Bool { shared.value.followsRedirects }
-    var reportsDoubt: Bool { shared.value.reportsDoubt }
-    var clock: NetworkClock { shared.value.clock }
-
-    func reject(_ status: HTTPStatus) -> Bool { validators.reject(status) }
 }
 
 extension AdmissionPermit.Outcome {

@@ -80,3 +80,7 @@ extension ResponseConverter {
         }
     }
 }
+
+extension AccessTokenSupervisor: RedactedReflectable {
+    var reflectedMembers: KeyValuePairs<String, Any> { ["token": accessToken == nil ? "none" : "<redacted>"] }
+}

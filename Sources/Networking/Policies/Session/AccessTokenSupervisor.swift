@@ -249,7 +249,3 @@ public final class AccessTokenSupervisor: Sendable {
     /// The error handler that handles a refused token. Put it before the handlers that map errors.
     public var handler: UnauthorizedErrorHandler { UnauthorizedErrorHandler(accessTokenSupervisor: self) }
 }
-
-extension AccessTokenSupervisor: RedactedReflectable {
-    var reflectedMembers: KeyValuePairs<String, Any> { ["token": accessToken == nil ? "none" : "<redacted>"] }
-}

@@ -121,6 +121,23 @@ extension stat {
 
 /// Folders that only their owner can read.
 package enum OwnedFolder {
+    /// Returns the names of the files in a folder.
+    package static func names(_ path: String) throws -> [String] {
+        guard let folder = opendir(path) else { throw FileLock.fault(path, reading: true) }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(folder) else { break }
+            names.append(
+                withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+                })
+        }
+        guard errno == 0 else { throw FileLock.fault(path, reading: true) }
+        return names
+    }
+
     /// Creates a folder if it does not exist, with the folders that contain it.
     ///
     /// - Throws: ``NetworkError/Kind/fileNotWritable`` if others can read an existing folder. It is not changed, because

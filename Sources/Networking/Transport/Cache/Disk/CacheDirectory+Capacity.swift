@@ -101,17 +101,6 @@ extension CacheDirectory {
     /// Returns the names of the files in a folder, except names that begin with a dot. Returns an empty array if the
     /// folder cannot be read.
     static func list(_ folder: String) -> [String] {
-        guard let directory = opendir(folder) else { return [] }
-        defer { closedir(directory) }
-        var names: [String] = []
-        while let entry = readdir(directory) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: MemoryLayout.size(ofValue: $0.pointee)) {
-                    String(cString: $0)
-                }
-            }
-            if !name.hasPrefix(".") { names.append(name) }
-        }
-        return names
+        ((try? OwnedFolder.names(folder)) ?? []).filter { !$0.hasPrefix(".") }
     }
 }

@@ -1,0 +1,38 @@
+/// The part of a call's rules that is the same for all calls of a client.
+struct SharedRules: Sendable {
+    let clock: NetworkClock
+    let followsRedirects: Bool
+    var reportsDoubt = false
+}
+
+extension NetworkClient {
+    /// Returns the rules of a call: those of the client, unless the call has rules of its own.
+    fileprivate func rules(for settings: RequestSettings) -> CopyOnWrite<SharedRules> {
+        guard settings.redirects != nil || settings.reportsDoubt == true else { return sharedRules }
+        let follows = settings.redirects?.alwaysFollows ?? sharedRules.value.followsRedirects
+        return CopyOnWrite(
+            SharedRules(clock: clock, followsRedirects: follows, reportsDoubt: settings.reportsDoubt ?? false))
+    }
+}
+
+/// What a call decides about a response from its head: the statuses that its validators accept, and redirects.
+struct CallRules: StatusRules {
+    let validators: [ResponseValidator]
+    let maximumSize: Int
+    // Three words need no allocation of their own. The client itself is not retained, because a body that the app reads
+    // after the call retains the rules.
+    let shared: CopyOnWrite<SharedRules>
+
+    init(_ settings: RequestSettings, of client: NetworkClient) {
+        validators = settings.validators ?? .standard
+        maximumSize = settings.maximumResponseSize ?? .max
+        shared = client.rules(for: settings)
+    }
+
+    var accepted: [AcceptedStatuses] { validators.accepted }
+    var followsRedirects: Bool { shared.value.followsRedirects }
+    var reportsDoubt: Bool { shared.value.reportsDoubt }
+    var clock: NetworkClock { shared.value.clock }
+
+    func reject(_ status: HTTPStatus) -> Bool { validators.reject(status) }
+}
