@@ -111,10 +111,7 @@ struct OutboxRecipeTests {
         while try await outbox.pending().first?.state != .waiting { await Task.yield() }
         probe.set(.reachable(.wireless))
         let passing = Task {
-            while !Task.isCancelled {
-                clock.advance(by: .milliseconds(250))
-                await Task.yield()
-            }
+            try? await clock.advance(by: .milliseconds(250), atMost: .max, until: { Task.isCancelled })
         }
         for await text in ends where text == "over" { break }
         passing.cancel()

@@ -78,10 +78,7 @@ final class OutboxFixture: Sendable {
     func whileTimePasses<Value>(_ body: () async throws -> Value) async rethrows -> Value {
         let clock = clock
         let passing = Task {
-            while !Task.isCancelled {
-                clock.advance(by: .milliseconds(250))
-                await Task.yield()
-            }
+            try? await clock.advance(by: .milliseconds(250), atMost: .max, until: { Task.isCancelled })
         }
         defer { passing.cancel() }
         return try await body()

@@ -25,6 +25,7 @@ struct CacheRevalidationTests {
         let limit = ConcurrencyLimit(2)
         let service = NetworkService(environment: Fixture.environment) {
             $0.cache = cache
+            $0.clock = clock.networkClock
             $0.transport = stub
             $0.concurrencyLimit = limit
         }
@@ -54,6 +55,7 @@ struct CacheRevalidationTests {
     func longValidators() async throws {
         let service = NetworkService(environment: Fixture.environment) {
             $0.cache = cache
+            $0.clock = clock.networkClock
             $0.transport = stub
         }
         for (length, isSent) in [(1_022, true), (1_023, false), (90_000, false)] {
@@ -73,6 +75,7 @@ struct CacheRevalidationTests {
     func headTooLarge() async throws {
         let service = NetworkService(environment: Fixture.environment) {
             $0.cache = cache
+            $0.clock = clock.networkClock
             $0.transport = stub
         }
         stub.on(nil, nil) { request in
@@ -89,6 +92,7 @@ struct CacheRevalidationTests {
         let jar = CookieJar()
         let service = NetworkService(environment: Fixture.environment) {
             $0.cache = cache
+            $0.clock = clock.networkClock
             $0.cookies = jar
             $0.transport = stub
         }
@@ -107,6 +111,7 @@ struct CacheRevalidationTests {
         let isCancelled = Box(false)
         let service = NetworkService(environment: Fixture.environment) {
             $0.cache = cache
+            $0.clock = clock.networkClock
             $0.concurrencyLimit = limit
             $0.transport = stub
         }
@@ -130,6 +135,7 @@ struct CacheRevalidationTests {
         let hasReset = Box(false)
         let made = NetworkService(environment: Fixture.environment) {
             $0.cache = cache
+            $0.clock = clock.networkClock
             $0.transport = stub
         }
         service.change { $0 = made }
@@ -200,6 +206,7 @@ extension CacheRevalidationTests {
         let service = Box<NetworkService?>(nil)
         let made = NetworkService(environment: Fixture.environment) {
             $0.cache = cache
+            $0.clock = clock.networkClock
             $0.transport = stub
         }
         service.change { $0 = made }
