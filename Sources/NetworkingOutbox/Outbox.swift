@@ -33,7 +33,7 @@ public import Networking
 /// An app and its extensions may use one folder. One process sends at a time. If a process ends while it sends, another
 /// one goes on when the lease has expired. The folder must be on the disk of the machine.
 public final class Outbox: Sendable {
-    /// The broadcaster of the entries: of each entry that is stored, sent, held back or over. The last state of an
+    /// The broadcaster of the entries of all users: of each entry that is stored, sent, held back or over. The last state of an
     /// entry that is over (``Entry/State/isEnd``) is published again to each new observation, also after a restart,
     /// until ``acknowledge(_:)`` is called. The same holds for entries about which the app has to decide.
     public let changes: Broadcaster<Entry>
@@ -118,7 +118,8 @@ public final class Outbox: Sendable {
     public func flush(within limit: Duration) async -> Int { await core.flush(within: limit) }
 
     /// Removes an entry that has not been sent. If it is being sent, the method waits for the end of its call, which it
-    /// ends if the request has not left yet. While another process sends, the method waits for it.
+    /// ends if the request has not left yet. While another process sends, the method waits for it; cancel its task to
+    /// stop waiting.
     ///
     /// - Returns: Whether the entry was removed. False if it has been sent, does not exist, or is in doubt only now,
     ///   because the process that sent it has ended: then decide again.

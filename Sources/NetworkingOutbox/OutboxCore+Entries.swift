@@ -16,10 +16,9 @@ extension OutboxCore {
             id: id, key: key(of: request), order: order, owner: owner, enqueued: now,
             expires: expires.map { now.addingTimeInterval($0 / .seconds(1)) }, asks: asks, call: call, body: body)
         let entry = try await on {
-            let name = try self.folder.add(record, body: part)
-            // Another process may have stored an entry before this one in the same order. The entry is stored, even if
-            // the folder cannot be read now.
-            try? self.reload(completely: false)
+            let (name, names) = try self.folder.add(record, body: part)
+            // Another process may have stored an entry before this one in the same order.
+            self.reload(names, completely: false)
             return self.entry(name) ?? Outbox.Entry(record, endpoint, .waiting)
         }
         wakeUp()

@@ -127,8 +127,10 @@ extension OutboxCore {
     ///
     /// - Parameter completely: Whether entries are looked at that are known already. Only the process that holds the
     ///   lease changes them.
-    func reload(completely: Bool) throws {
-        let names = try folder.names()
+    func reload(completely: Bool) throws { reload(try folder.names(), completely: completely) }
+
+    /// Brings the machine into step with the files of these names.
+    func reload(_ names: [OutboxName], completely: Bool) {
         // Usually, nothing was removed by another process, and only the new entries are looked at.
         if names.count(where: { machine.entries[$0] != nil }) < machine.entries.count {
             let present = Set(names)

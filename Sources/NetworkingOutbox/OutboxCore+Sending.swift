@@ -103,7 +103,8 @@ extension OutboxCore {
 
     /// Whether the user of an entry is logged in, or the entry belongs to nobody.
     private func mayBeSent(_ record: OutboxRecord, in session: WriteSession) -> Bool {
-        record.mayBeSent(by: owner(in: session), anonymously: session.hasSession)
+        let user = owner(in: session).map { OutboxMachine.Owner.user($0) } ?? .nobody
+        return user.maySend(writeOf: record.owner, anonymously: session.hasSession)
     }
 
     private func end(_ name: OutboxName, with outcome: WriteOutcome, _ record: OutboxRecord) {

@@ -113,10 +113,12 @@ package struct OutboxFolder: Sendable {
     /// Stores a new entry after all others. The entry is on stable storage when the method returns.
     ///
     /// - Parameter part: The file with the body, which is moved; nil if the body is in the record.
-    func add(_ record: OutboxRecord, body part: PartialBody? = nil) throws -> OutboxName {
+    /// - Returns: The name of the entry, and the names of all entries, in no order.
+    func add(_ record: OutboxRecord, body part: PartialBody? = nil) throws -> (name: OutboxName, all: [OutboxName]) {
         try create()  // somebody may have removed the folder
         return try locked {
-            let last = try clean()
+            let names = try clean()
+            let last = names.map(\.number).max() ?? 0
             guard last < OutboxName.largest else {
                 throw KindTable.fault("expected entries with smaller numbers, found \(last): remove this entry")
             }
@@ -125,7 +127,7 @@ package struct OutboxFolder: Sendable {
                 unlink(path(name.file))
                 throw error
             }
-            return name
+            return (name, names + [name])
         }
     }
 
@@ -179,19 +181,24 @@ package struct OutboxFolder: Sendable {
         }
     }
 
-    /// Removes what terminated processes have left, and returns the largest number of an entry.
-    private func clean() throws -> UInt64 {
+    /// Removes what terminated processes have left, and returns the names of all entries.
+    private func clean() throws -> [OutboxName] {
         let files = try files()
         let names = table.of(files)
-        let known = Set(names.map { PartialBody.prefix(of: $0.id) })
-        for file in files {
-            if file.hasSuffix(".entry.new") || file.hasSuffix(".body") && !known.contains(String(file.prefix(37))) {
+        var bodies: [String] = []
+        for file in files where !file.hasSuffix(".entry") {
+            if file.hasSuffix(".entry.new") {
                 unlink(path(file))
+            } else if file.hasSuffix(".body") {
+                bodies.append(file)
             } else if file.hasSuffix(".part") {
                 PartialBody.removeUnused(path(file))
             }
         }
-        return names.map(\.number).max() ?? 0
+        guard !bodies.isEmpty else { return names }
+        let known = Set(names.map { PartialBody.prefix(of: $0.id) })
+        for body in bodies where !known.contains(String(body.prefix(37))) { unlink(path(body)) }
+        return names
     }
 }
 

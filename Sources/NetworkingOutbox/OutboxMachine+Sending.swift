@@ -75,7 +75,7 @@ extension OutboxMachine {
 
     /// Whether an entry may be sent with the current token.
     package func isOwned(_ entry: Entry) -> Bool {
-        entry.owner.map { owner == .user($0) } ?? (options.sendsAnonymously || owner == .nobody)
+        owner.maySend(writeOf: entry.owner, anonymously: options.sendsAnonymously)
     }
 
     /// Ends the call of an entry.

@@ -11,6 +11,15 @@ package struct OutboxMachine: Sendable {
         case unknown
         case nobody
         case user(String)
+
+        /// Whether a write may be sent now.
+        ///
+        /// - Parameters:
+        ///   - writer: The user who has written it; nil for nobody.
+        ///   - anonymously: Whether a write of nobody is sent without a token, so that it is no write of this user.
+        package func maySend(writeOf writer: String?, anonymously: Bool) -> Bool {
+            writer.map { self == .user($0) } ?? (anonymously || self == .nobody)
+        }
     }
 
     /// What an entry waits for.

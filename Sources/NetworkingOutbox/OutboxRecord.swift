@@ -80,15 +80,6 @@ package struct OutboxRecord: Codable, Hashable, Sendable {
         (self.call, self.body, self.state) = (call, body, state)
     }
 
-    /// Whether the entry may be sent now.
-    ///
-    /// - Parameters:
-    ///   - user: The user who is logged in; nil if nobody is.
-    ///   - anonymously: Whether an entry of nobody is sent without a token, so that it is no write of this user.
-    package func mayBeSent(by user: String?, anonymously: Bool) -> Bool {
-        owner.map { $0 == user } ?? (anonymously || user == nil)
-    }
-
     /// The number that the entries of one order and one owner have in common; nil if the entry has no order.
     package var lane: UInt64? {
         guard let order else { return nil }

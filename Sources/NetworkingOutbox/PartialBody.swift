@@ -36,7 +36,6 @@ final class PartialBody: Sendable {
         var checksum = Checksum()
         try await body.forEachPiece { piece in
             piece.withUnsafeBytes { checksum.update($0) }
-            guard Int64(file.count + piece.count) <= FileSizeLimit.current else { throw FileLock.fault(path, EFBIG) }
             guard writeFile(descriptor, Data(piece), at: Int64(file.count)) else { throw FileLock.fault(path) }
             file.count += piece.count
         }

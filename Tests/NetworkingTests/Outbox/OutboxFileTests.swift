@@ -155,7 +155,7 @@ struct OutboxFileTests {
         let record = OutboxRecord(
             id: UUID(), key: "", order: nil, owner: nil, enqueued: Date(), expires: nil, asks: false,
             call: .init(name: "note", version: 1, content: Data()))
-        let name = try folder.add(record)
+        let name = try folder.add(record).name
         var marks: Set<OutboxFolder.Mark> = []
         for number in 0..<30 {
             try folder.change(name) { $0.key = "\(number % 2)" }

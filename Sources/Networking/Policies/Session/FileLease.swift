@@ -38,7 +38,7 @@ package struct FileLease: Sendable {
 
     package init(
         path: String, length: Duration, clock: NetworkClock,
-        write: @escaping @Sendable (_ file: Int32, _ bytes: Data) -> Bool = OwnedFile.write
+        write: @escaping @Sendable (_ file: Int32, _ bytes: Data) -> Bool = { writeFile($0, $1, at: 0) }
     ) {
         (self.path, self.length, self.clock, self.write) = (path, length, clock, write)
     }

@@ -18,12 +18,12 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
     ///   - isLocked: Whether the file is locked while it is open. The system releases the lock when the process ends.
     ///   - mayExist: Whether the file may exist already. Default: only a locked file may.
     ///   - fault: Converts an error code of the system into the library's error.
-    ///   - largestSize: The largest file that may be written, in bytes; nil for the limit of the process.
+    ///   - largestSize: The largest file that may be written, in bytes. Default: the limit of the process.
     init(
         _ url: URL, isLocked: Bool, mayExist: Bool? = nil, largestSize: UInt64? = nil,
         _ fault: @escaping @Sendable (Int32) -> NetworkError
     ) throws {
-        (self.fault, self.largestSize) = (fault, largestSize ?? UInt64(FileSizeLimit.current))
+        (self.fault, self.largestSize) = (fault, largestSize ?? .max)
         let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW
         for _ in 0..<100 {
             var (status, named) = (stat(), stat())

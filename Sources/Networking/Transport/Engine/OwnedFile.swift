@@ -51,7 +51,7 @@ package enum OwnedFile {
         let file = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard file >= 0 else { throw FileLock.fault(new) }
         do {
-            guard write(file, bytes), synchronizeFile(file) else {
+            guard writeFile(file, bytes, at: 0), synchronizeFile(file) else {
                 defer { close(file) }  // after the error is read from `errno`
                 throw FileLock.fault(new)
             }
@@ -61,18 +61,6 @@ package enum OwnedFile {
             throw error
         }
         try synchronizeFolder(of: path)
-    }
-
-    /// Writes bytes at the start of a file. A file that is larger than the process may write is an error, not the
-    /// signal that ends the process.
-    ///
-    /// - Returns: Whether all bytes were written; if not, `errno` is the reason.
-    package static func write(_ file: Int32, _ bytes: Data) -> Bool {
-        guard Int64(bytes.count) <= FileSizeLimit.current else {
-            errno = EFBIG
-            return false
-        }
-        return writeFile(file, bytes, at: 0)
     }
 
     /// Removes a file if it exists, and the temporary file of a process that was terminated while it wrote.

@@ -45,9 +45,7 @@ private final class UnnamedFile {
     deinit { close(descriptor) }
 
     func append(_ data: Data) throws {
-        let isTooLarge = Int64(count + data.count) > FileSizeLimit.current
-        if isTooLarge { errno = EFBIG }
-        guard !isTooLarge, writeFile(descriptor, data, at: Int64(count)) else {
+        guard writeFile(descriptor, data, at: Int64(count)) else {
             throw fault("the request's body cannot be saved to a temporary file")
         }
         count += data.count
@@ -67,11 +65,15 @@ private final class UnnamedFile {
     }
 }
 
-/// Writes bytes to an open file at a position.
+/// Writes bytes to an open file at a position, unless the file would become larger than ``FileSizeLimit``.
 ///
 /// - Returns: Whether all bytes were written; if not, `errno` is the reason.
 package func writeFile(_ descriptor: Int32, _ bytes: Data, at start: Int64) -> Bool {
-    bytes.withUnsafeBytes { bytes in
+    guard Int64(bytes.count) <= FileSizeLimit.current - start else {
+        errno = EFBIG
+        return false
+    }
+    return bytes.withUnsafeBytes { bytes in
         var position = 0
         while position < bytes.count {
             let rest = bytes.baseAddress.map { $0 + position }

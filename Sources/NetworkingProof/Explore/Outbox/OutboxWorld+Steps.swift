@@ -50,7 +50,8 @@ extension OutboxWorld {
         case .send(let name):
             let write = number(name)
             // The outbox asks for the session, and compares its user, before the call begins.
-            guard record(of: name).mayBeSent(by: user.map { "\($0)" }, anonymously: true) else {
+            let owner = user.map { OutboxMachine.Owner.user("\($0)") } ?? .nobody
+            guard owner.maySend(writeOf: record(of: name).owner, anonymously: true) else {
                 processes[process].machine.end(name, as: .noToken, at: time, fraction: 0.5)
                 return
             }

@@ -20,8 +20,7 @@ final class CacheFileWriter: Sendable {
     init?(in folder: String, head: Data, limit: Int64) {
         path = "\(folder)/\(CacheFileWriter.prefix)\(UUID().uuidString)"
         descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        // If the process writes a file that is larger than its limit, the system ends the process with a signal.
-        self.limit = min(limit, FileSizeLimit.current)
+        self.limit = limit
         let line = CacheFileFormat.firstLine(checksum: 0)
         state = Locked(State(size: Int64(line.count)))
         guard descriptor >= 0, writeFile(descriptor, line, at: 0), append(head) else { return nil }
