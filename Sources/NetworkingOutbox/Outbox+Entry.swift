@@ -20,6 +20,8 @@ extension Outbox {
         public let idempotencyKey: String
         /// What has happened to it.
         public let state: State
+        /// Why the last attempt of this process has failed, if the entry waits for the next one; nil otherwise.
+        public let failure: String?
 
         /// What has happened to an entry.
         public enum State: Hashable, Sendable {

@@ -69,6 +69,7 @@ struct KindTable: Sendable {
     init(_ kinds: [Outbox.Kind]) throws {
         var table: [Key: Outbox.Kind] = [:]
         for kind in kinds {
+            guard !kind.name.isEmpty else { throw KindTable.fault("expected a name of each endpoint, found none") }
             guard table.updateValue(kind, forKey: Key(name: kind.name, version: kind.version)) == nil else {
                 throw KindTable.fault(
                     "expected one endpoint with the name \(kind.name) and version \(kind.version), found two")

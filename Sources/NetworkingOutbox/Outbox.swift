@@ -33,9 +33,10 @@ public import Networking
 /// An app and its extensions may use one folder. One process sends at a time. If a process ends while it sends, another
 /// one goes on when the lease has expired. The folder must be on the disk of the machine.
 public final class Outbox: Sendable {
-    /// The broadcaster of the entries of all users: of each entry that is stored, sent, held back or over. The last state of an
-    /// entry that is over (``Entry/State/isEnd``) is published again to each new observation, also after a restart,
-    /// until ``acknowledge(_:)`` is called. The same holds for entries about which the app has to decide.
+    /// The broadcaster of the entries of all users: of each entry that is stored, sent, held back or over. The last
+    /// state of an entry that is over (``Entry/State/isEnd``) is published again to each new observation, also after a
+    /// restart, until ``acknowledge(_:)`` is called, in whichever process. The same holds for entries about which the
+    /// app has to decide. The end of an entry that the app drops is published once.
     public let changes: Broadcaster<Entry>
     private let core: OutboxCore
 
@@ -48,7 +49,9 @@ public final class Outbox: Sendable {
     ///   - endpoints: The endpoints that can be stored.
     ///   - owner: Returns the user of a token, such as the id in ``AccessToken/userInfo``, and the same text for each
     ///     token of a user. The token is nil if nobody is logged in, and if the service has no session: then return the
-    ///     user whose credentials the adapters of the service add now. Nil means nobody. Default:
+    ///     user whose credentials the adapters of the service add now. Nil means nobody; nil for a token means that its
+    ///     user is not known, whose writes are refused, unless the outbox has had a name from an earlier token of the
+    ///     same log-in. Default:
     ///     ``AccessToken/session``, which each log-in changes; one owner for all tokens if the session has no users, as
     ///     with a fixed token.
     ///   - inDoubt: What follows if a response was lost. Default: the entry is sent again.
@@ -103,7 +106,7 @@ public final class Outbox: Sendable {
         try await core.enqueue(endpoint, order: order, expires: expires)
     }
 
-    /// Returns the entries of the current user that are not over, in their order.
+    /// Returns the entries of the current user that are not over, in their order, and those that cannot be read.
     ///
     /// - Parameter order: The order of the entries. Default: nil, all entries.
     /// - Throws: `CocoaError` with the path if the folder cannot be read.
@@ -113,7 +116,8 @@ public final class Outbox: Sendable {
     /// has asked. Use it when the app gets time in the background.
     ///
     /// - Parameter limit: The longest time to wait. The calls in progress continue after that.
-    /// - Returns: The number of entries that wait to be sent.
+    /// - Returns: The number of entries of the current user that wait to be sent. Those that wait for a decision, and
+    ///   those behind them, do not count.
     @discardableResult
     public func flush(within limit: Duration) async -> Int { await core.flush(within: limit) }
 

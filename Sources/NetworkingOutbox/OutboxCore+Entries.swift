@@ -33,9 +33,13 @@ extension OutboxCore {
         let (sendsToken, needsToken) = client.authorization(of: endpoint)
         guard needsToken || sendsToken && session.token != nil else { return nil }
         let reason =
-            session.token == nil
-            ? "nobody is logged in"
-            : "the token has no owner; name it with `owner`, or give the token the id of its session"
+            if session.token == nil {
+                "nobody is logged in"
+            } else if ownerOfToken != nil {
+                "`owner` has returned nil for the current token (the closure of a refresh has to copy `userInfo`)"
+            } else {
+                "the token has no owner; name it with `owner`, or give the token the id of its session"
+            }
         throw NetworkError(.noToken, reason: "outbox: expected a write of a user: \(reason)")
     }
 
@@ -63,10 +67,15 @@ extension OutboxCore {
         await updateOwner()
         return try await on {
             try self.reload(completely: true)
+            // The lane of an entry that cannot be read is known.
+            var lanes: Set<UInt64?>?
+            if let order {
+                lanes = [OutboxRecord.lane(of: order, owner: nil)]
+                if case .user(let user) = self.lastOwner { lanes?.insert(OutboxRecord.lane(of: order, owner: user)) }
+            }
             return self.machine.entries.values
-                .filter { self.isShown($0) && !self.hasEnded($0.name) }
+                .filter { self.isShown($0) && !self.hasEnded($0.name) && lanes?.contains($0.name.lane) != false }
                 .map(\.name).sorted().compactMap { self.entry($0) }
-                .filter { order == nil || $0.order == order }
         }
     }
 
@@ -84,7 +93,10 @@ extension OutboxCore {
         wakeUp()
         try? await end.value(within: limit, on: clock) { _ in .success(()) }
         return await on {
-            self.machine.entries.values.count { $0.stage != .ended && $0.stage != .held && self.isShown($0) }
+            try? self.reload(completely: true)  // another process may have sent some
+            return self.machine.entries.values.count {
+                $0.stage != .ended && $0.stage != .held && self.isShown($0) && self.machine.obstacle(of: $0.name) == nil
+            }
         }
     }
 

@@ -181,7 +181,7 @@ extension OutboxCore {
     /// Forgets an entry that does not exist any more.
     func forget(_ name: OutboxName) {
         machine.remove(name)
-        (marks[name], faults[name], unrecorded[name]) = (nil, nil, nil)
+        (marks[name], faults[name], unrecorded[name], failures[name]) = (nil, nil, nil, nil)
     }
 
     /// Records what has happened to an entry, and publishes it.

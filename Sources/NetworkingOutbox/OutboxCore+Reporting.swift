@@ -13,6 +13,16 @@ extension OutboxCore {
         for follower in machine.followers(of: name) { publish(follower) }
     }
 
+    /// Publishes the entries that wait for a user, or no longer do, because another user is logged in.
+    func publishOwner(after old: OutboxMachine.Owner) {
+        let changed = machine.entries.values.filter { entry in
+            guard entry.stage == .waiting, let owner = entry.owner else { return false }
+            return [old, lastOwner].contains(.user(owner)) && !machine.inFlight.contains(entry.name)
+                && machine.obstacle(of: entry.name) == nil
+        }
+        for name in changed.map(\.name).sorted() { publish(name) }
+    }
+
     /// Delivers the entries that are over or wait for a decision.
     func replay(_ deliver: @escaping @Sendable ([Outbox.Entry]) -> Void) {
         Task.detached {
@@ -35,9 +45,10 @@ extension OutboxCore {
             let reason = (error as? OutboxRecord.Fault)?.description ?? "the file cannot be read now"
             return Outbox.Entry(
                 id: name.id, endpoint: nil, order: nil, owner: nil, enqueued: nil, expires: nil, idempotencyKey: "",
-                state: state ?? .unreadable(reason: reason))
+                state: state ?? .unreadable(reason: reason), failure: nil)
         }
-        return Outbox.Entry(record, try? kinds.decode(record.call), state ?? self.state(of: name, record))
+        return Outbox.Entry(
+            record, try? kinds.decode(record.call), state ?? self.state(of: name, record), failure: failures[name])
     }
 
     private func state(of name: OutboxName, _ record: OutboxRecord) -> Outbox.Entry.State {
@@ -52,9 +63,10 @@ extension OutboxCore {
 }
 
 extension Outbox.Entry {
-    init(_ record: OutboxRecord, _ endpoint: (any Endpoint)?, _ state: State) {
+    init(_ record: OutboxRecord, _ endpoint: (any Endpoint)?, _ state: State, failure: String? = nil) {
         self.init(
             id: record.id, endpoint: endpoint, order: record.order, owner: record.owner, enqueued: record.enqueued,
-            expires: record.expires, idempotencyKey: record.key, state: state)
+            expires: record.expires, idempotencyKey: record.key, state: state,
+            failure: state == .waiting ? failure : nil)
     }
 }

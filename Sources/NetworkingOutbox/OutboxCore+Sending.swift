@@ -108,6 +108,7 @@ extension OutboxCore {
     }
 
     private func end(_ name: OutboxName, with outcome: WriteOutcome, _ record: OutboxRecord) {
+        failures[name] = outcome.reasonToWait.map { OutboxCore.reason($0) }
         switch outcome {
         case .executed(let response):
             let body = Data(response.data.prefix(OutboxCore.responseSize))
@@ -164,6 +165,16 @@ extension OutboxCore {
 extension OutboxMachine.End {
     /// The entry has changed before it could be sent.
     fileprivate static let stale = OutboxMachine.End.notNow(after: nil, isOffline: false)
+}
+
+extension WriteOutcome {
+    /// Why the write has to be sent again.
+    fileprivate var reasonToWait: (any Error)? {
+        switch self {
+        case .executed, .refused: nil
+        case .notNow(let error, _, _), .noToken(let error), .inDoubt(let error): error is NotTheOwner ? nil : error
+        }
+    }
 }
 
 /// Another user is logged in than the one who has written an entry, or none.

@@ -10,11 +10,13 @@ final class OutboxCore: @unchecked Sendable {  // because every variable is used
     let folder: OutboxFolder
     let asks: Bool
     let copiesFiles: Bool
-    private let ownerOfToken: (@Sendable (AccessToken?) -> String?)?
+    let ownerOfToken: (@Sendable (AccessToken?) -> String?)?
     private let reachability: ReachabilityService?
     let changes: Broadcaster<Outbox.Entry>
     private let queue = DispatchQueue(label: "networking.outbox")
     private let leading = AsyncLock()
+    /// The last user whom ``ownerOfToken`` has named, and the number of the session.
+    private let named = Locked<(session: Int?, owner: String)?>(nil)
 
     // MARK: On the queue
 
@@ -25,6 +27,8 @@ final class OutboxCore: @unchecked Sendable {  // because every variable is used
     var faults: [OutboxName: String] = [:]
     /// What could not be recorded yet, because the disk is full or fails. It takes precedence over the files.
     var unrecorded: [OutboxName: OutboxNote] = [:]
+    /// Why the last attempt of an entry has failed.
+    var failures: [OutboxName: String] = [:]
     /// The calls in progress.
     var calls: [OutboxName: Call] = [:]
     /// The last owner that was known.
@@ -130,7 +134,15 @@ final class OutboxCore: @unchecked Sendable {  // because every variable is used
 
     /// Returns the owner of the writes of a session; nil if nobody is logged in, or the user has no name.
     func owner(in session: WriteSession) -> String? {
-        if let ownerOfToken { return ownerOfToken(session.token) }
+        if let ownerOfToken {
+            let owner = ownerOfToken(session.token)
+            return named.withLock { named in
+                if let owner { named = (session.number, owner) }
+                // A refresh may have left the values of the token out from which the app takes the name.
+                let isSame = session.token != nil && named?.session == session.number
+                return owner ?? (isSame ? named?.owner : nil)
+            }
+        }
         guard session.hasUsers else { return session.token != nil || session.mayFetch ? "client" : nil }
         return session.user?.uuidString
     }
@@ -144,19 +156,24 @@ final class OutboxCore: @unchecked Sendable {  // because every variable is used
         await on {
             let now = self.client.currentWriteSession
             guard session != nil, !now.isOver else { return self.set(.unknown) }
-            guard let owner = self.owner(in: now) else {
-                // Until the app has set the token, nobody has logged out.
-                let isAnswer = now.isStored || !now.hasSession || self.lastOwner != .unknown
-                return self.set(isAnswer ? .nobody : .unknown)
-            }
-            self.set(.user(owner))
+            if let owner = self.owner(in: now) { return self.set(.user(owner)) }
+            // A user without a name has not logged out. The entries of others are not shown.
+            if now.token != nil { return self.set(.unknown, shown: .nobody) }
+            // Until the app has set the token, nobody has logged out.
+            let isAnswer = now.isStored || !now.hasSession || self.lastOwner != .unknown
+            self.set(isAnswer ? .nobody : .unknown)
         }
         return session != nil
     }
 
-    func set(_ owner: OutboxMachine.Owner) {
+    /// Sets the user whose entries are sent.
+    ///
+    /// - Parameter shown: The user whose entries are shown. Default: the same; if it is not known, the last one.
+    func set(_ owner: OutboxMachine.Owner, shown: OutboxMachine.Owner? = nil) {
         machine.set(owner)
-        if owner != .unknown { lastOwner = owner }
+        let old = lastOwner
+        lastOwner = shown ?? (owner == .unknown ? old : owner)
+        if lastOwner != old { publishOwner(after: old) }
     }
 
     /// Observes the network while no server can be reached.

@@ -203,13 +203,12 @@ package struct OutboxFolder: Sendable {
 }
 
 /// The names that have been read, so that only new files are examined.
-private final class NameTable: @unchecked Sendable {  // because of the lock
-    private let lock = NSLock()
-    private var known: [String: OutboxName] = [:]
+private struct NameTable: Sendable {
+    private let known = Locked<[String: OutboxName]>([:])
 
     /// Returns the names of entries among the names of files.
     func of(_ files: [String]) -> [OutboxName] {
-        lock.withLock {
+        known.withLock { known in
             var table: [String: OutboxName] = [:]
             table.reserveCapacity(files.count)
             for file in files where file.hasSuffix(".entry") { table[file] = known[file] ?? OutboxName(file) }

@@ -81,8 +81,10 @@ package struct OutboxRecord: Codable, Hashable, Sendable {
     }
 
     /// The number that the entries of one order and one owner have in common; nil if the entry has no order.
-    package var lane: UInt64? {
-        guard let order else { return nil }
+    package var lane: UInt64? { order.map { OutboxRecord.lane(of: $0, owner: owner) } }
+
+    /// Returns the number of an order of an owner.
+    static func lane(of order: String, owner: String?) -> UInt64 {
         var checksum = Checksum()
         checksum.update((owner.map { "\($0.utf8.count) \($0)" } ?? "").utf8)
         checksum.update([0])
@@ -151,6 +153,9 @@ extension OutboxRecord {
             return "\(key.stringValue.onOneLine) is missing in \(path(context))"
         case DecodingError.typeMismatch(let type, let context): return "\(path(context)) is no \(type)"
         case DecodingError.valueNotFound(_, let context): return "\(path(context)) is null"
+        case EncodingError.invalidValue(_, let context):
+            let path = context.codingPath.map(\.stringValue).joined(separator: ".")
+            return "\(path.isEmpty ? "the value" : path.onOneLine) cannot be encoded"
         case DecodingError.dataCorrupted(let context): return "\(path(context)) has no valid value"
         default: return "\(type(of: error))"
         }

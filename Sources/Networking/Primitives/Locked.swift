@@ -6,7 +6,7 @@ package import Foundation
 /// needs four more allocations; `Mutex` requires newer Apple systems and causes false reports of the thread sanitizer.
 /// Inside `withLock`, do not resume a continuation, and call no closure of the app except `NetworkClock.now`. Return
 /// the values from `withLock`, and use them afterwards.
-struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // because the lock protects the state
+package struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // because the lock protects the state
     private final class Storage: ManagedBuffer<State, pthread_mutex_t> {
         deinit {
             // `ManagedBuffer` deinitializes its header, which is the state.
@@ -15,13 +15,13 @@ struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // because 
     }
 
     /// The identity of the storage. Only copies of the same value have the same identity.
-    var id: ObjectIdentifier { ObjectIdentifier(storage) }
+    package var id: ObjectIdentifier { ObjectIdentifier(storage) }
 
     // `Storage.create` returns an instance of `Storage`, but its return type is the superclass.
     private let storage: ManagedBuffer<State, pthread_mutex_t>
 
     /// Creates the state directly in its storage, which avoids a copy.
-    init(_ state: @autoclosure () -> State) {
+    package init(_ state: @autoclosure () -> State) {
         storage = Storage.create(minimumCapacity: 1) { buffer in
             buffer.withUnsafeMutablePointerToElements { mutex in
                 mutex.initialize(to: pthread_mutex_t())
@@ -31,7 +31,7 @@ struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // because 
         }
     }
 
-    func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
+    package func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
         try storage.withUnsafeMutablePointers { state, mutex in
             pthread_mutex_lock(mutex)
             defer { pthread_mutex_unlock(mutex) }
@@ -42,7 +42,7 @@ struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // because 
 
 extension Locked: CustomReflectable {
     /// An empty mirror, so that `dump` does not show the state, which may be secret, and does not acquire the lock.
-    var customMirror: Mirror { Mirror(self, children: []) }
+    package var customMirror: Mirror { Mirror(self, children: []) }
 }
 
 /// A lock for asynchronous operations. One task at a time runs its operation. The other tasks wait in the order of
@@ -116,7 +116,13 @@ package struct FileLock: Sendable {
         let code = POSIXErrorCode(rawValue: number) ?? .EIO
         let isDenied = code == .EACCES || code == .EPERM
         let kind: CocoaError.Code = reading ? isDenied ? .fileReadNoPermission : .fileReadUnknown : .fileWriteUnknown
-        return CocoaError(kind, userInfo: [NSFilePathErrorKey: path, NSUnderlyingErrorKey: POSIXError(code)])
+        let error = POSIXError(code)
+        return CocoaError(
+            kind,
+            userInfo: [
+                NSFilePathErrorKey: path, NSUnderlyingErrorKey: error,
+                NSLocalizedDescriptionKey: "\(path): \(error.localizedDescription)",
+            ])
     }
 }
 

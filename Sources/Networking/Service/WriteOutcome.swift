@@ -97,7 +97,8 @@ package struct WriteSession: Sendable {
     package let mayFetch: Bool
     /// Whether the token is in a store, so that it is known when the process starts.
     package let isStored: Bool
-    let number: Int?
+    /// The number of the session; nil if the client has none.
+    package let number: Int?
 
     /// Whether the client has a session.
     package var hasSession: Bool { number != nil }
@@ -169,7 +170,11 @@ extension NetworkClient {
         settings.reportsDoubt = reportsDoubt
         settings.duplicates = .always(.allow)
         // A write of a user is never sent anonymously, and a write of nobody never as a user.
-        settings.authorizationType = hasOwner ? settings.authorizationType.unwrapped.type : .none
+        if hasOwner {
+            settings.authorizationType = settings.authorizationType.unwrapped.type
+        } else if session.hasSession {
+            settings.authorizationType = .none
+        }
         let last = AdHocAdapter { request, _ in
             try check()
             request.headers[.idempotencyKey] = key  // in place of a field of the endpoint

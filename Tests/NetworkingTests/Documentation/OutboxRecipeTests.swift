@@ -66,6 +66,34 @@ func runBackgroundTask(_ outbox: Outbox) async -> Bool {
     await outbox.flush(within: .seconds(25)) == 0
 }
 
+func makeSession(
+    _ store: some AccessTokenStore,
+    renew: @escaping AccessTokenSupervisor.Refresh
+) -> AccessTokenSupervisor {
+    AccessTokenSupervisor(store: store) { old in
+        var new = try await renew(old)
+        new.userInfo = old?.userInfo ?? [:]
+        return new
+    }
+}
+
+enum PostEndpoint: Endpoint, Codable {
+    case comment(on: Int, String)
+
+    var path: EndpointPath { "posts" }
+    var method: HTTPMethod { .post }
+}
+
+let upgradingKinds: [Outbox.Kind] = [
+    .init(PostEndpoint.self, name: "comment", version: 2),
+    .init(name: "comment", version: 1) { (old: CommentEndpoint) in
+        switch old {
+        case .add(let post, let text):
+            PostEndpoint.comment(on: post, text)
+        }
+    },
+]
+
 // snippet.offline-comments
 /// The comments of a post: those of the server, then those on their way.
 func comments(

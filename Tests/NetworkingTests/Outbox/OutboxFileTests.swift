@@ -51,7 +51,7 @@ struct OutboxFileTests {
         }
         #expect(found.contains(reason), "\(found)")
         #expect(next.texts == ["3"])
-        let held = try await outbox.pending()
+        let held = try await outbox.pending(in: "a")
         #expect(held.count == 2 && held.last?.state == .behind(held[0].id))
         #expect(try await outbox.drop(held[0].id))
         _ = try await changes.next { $0.state == .sent(.created, body: Data()) }

@@ -40,11 +40,13 @@ final class OutboxFixture: Sendable {
 
     init(
         folder: TemporaryFolder? = nil, clock: ManualClock = ManualClock(), user: String? = "ann",
+        refreshed: AccessToken? = nil,
         configure: (inout NetworkConfiguration) -> Void = { _ in }
     ) throws {
         let session = user.map { user in
             AccessTokenSupervisor(token: AccessToken("1", userInfo: ["user": user]), clock: clock.networkClock) { _ in
-                throw AccessToken.Rejected()
+                guard let refreshed else { throw AccessToken.Rejected() }
+                return refreshed
             }
         }
         self.session = session

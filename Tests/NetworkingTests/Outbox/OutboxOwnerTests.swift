@@ -107,4 +107,68 @@ struct OutboxOwnerTests {
         let end = try await fixture.whileTimePasses { try await changes.next { $0.state.isEnd } }
         #expect(end.state == .sent(.created, body: Data()) && Set(fixture.keys).count == 1)
     }
+
+    @Test("A refresh that does not keep the name of the user is no log-out, and its writes go on")
+    func refreshWithoutName() async throws {
+        let fixture = try OutboxFixture(refreshed: AccessToken("2"))
+        fixture.stub.on(.post, "/notes", StubResponse(.unauthorized), StubResponse(.created))
+        let outbox = try fixture.outbox(dropsAtLogOut: true)
+        var changes = Changes(of: outbox)
+        try await outbox.enqueue(NoteEndpoint.add("1"), order: "a")
+        try await outbox.enqueue(NoteEndpoint.add("2"), order: "a")
+        for _ in 0..<2 {
+            let end = try await changes.next { $0.state.isEnd }
+            #expect(end.state == .sent(.created, body: Data()) && end.owner == "ann")
+        }
+        #expect(try await outbox.enqueue(NoteEndpoint.add("3")).owner == "ann")
+        #expect(Set(fixture.stub.requests.dropFirst().map { $0.headers[.authorization] }) == ["Bearer 2"])
+    }
+
+    @Test("A token whose user has no name removes nothing and sends nothing of others, and its writes are refused")
+    func tokenWithoutName() async throws {
+        let fixture = try OutboxFixture()
+        fixture.stub.on(.post, "/notes", StubResponse(.serviceUnavailable))
+        let outbox = try fixture.outbox(dropsAtLogOut: true)
+        var changes = Changes(of: outbox)
+        let entry = try await outbox.enqueue(NoteEndpoint.add("1"))
+        _ = try await changes.next { $0.state == .sending }
+        _ = try await changes.next { $0.state == .waiting }
+        fixture.session?.accessToken = AccessToken("2")
+        #expect(try await changes.next { $0.state == .waitingForOwner }.id == entry.id)
+        #expect(try await outbox.pending().isEmpty)
+        await #expect { try await outbox.enqueue(NoteEndpoint.add("2")) } throws: { error in
+            "\(error)".contains("`owner` has returned nil for the current token")
+        }
+        #expect(fixture.files.count { $0.hasSuffix(".entry") } == 1)
+    }
+
+    @Test("When a user logs out or in, it is published which entries wait for their user")
+    func published() async throws {
+        let fixture = try OutboxFixture()
+        fixture.stub.on(.post, "/notes", StubResponse(.serviceUnavailable))
+        let outbox = try fixture.outbox()
+        var changes = Changes(of: outbox)
+        let entries = [
+            try await outbox.enqueue(NoteEndpoint.add("1"), order: "a"),
+            try await outbox.enqueue(NoteEndpoint.add("2"), order: "a"),
+        ]
+        _ = try await changes.next { $0.state == .sending }
+        _ = try await changes.next { $0.id == entries[0].id && $0.state == .waiting }
+        fixture.session?.accessToken = nil
+        let waiting = [try await changes.next { _ in true }, try await changes.next { _ in true }]
+        #expect(waiting.map(\.id) == entries.map(\.id) && waiting.allSatisfy { $0.state == .waitingForOwner })
+        fixture.session?.accessToken = token("2", of: "ann")
+        for entry in entries { #expect(try await changes.next { $0.state == .waiting }.id == entry.id) }
+    }
+
+    @Test("A service without a session is not said to have an endpoint without authorization")
+    func withoutSession() async throws {
+        let fixture = try OutboxFixture(user: nil)
+        fixture.stub.on(.post, "/notes", StubResponse(.unauthorized))
+        let outbox = try fixture.outbox(owner: nil)
+        var changes = Changes(of: outbox)
+        try await outbox.enqueue(NoteEndpoint.add("1"))
+        let end = try await changes.nextEnd()
+        #expect("\(end)".contains("no session") && !"\(end)".contains("authorizationType"), "\(end)")
+    }
 }

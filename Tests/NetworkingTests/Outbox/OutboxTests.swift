@@ -146,4 +146,44 @@ struct OutboxTests {
         while try await outbox.pending().count > 0 { await Task.yield() }
         #expect(fixture.stub.requests.isEmpty)
     }
+
+    @Test("The entry says why its last attempt has failed")
+    func failure() async throws {
+        let fixture = try OutboxFixture()
+        fixture.stub.on(.post, "/notes", .failure(.tlsFailed), StubResponse(.created))
+        let outbox = try fixture.outbox()
+        var changes = Changes(of: outbox)
+        #expect(try await outbox.enqueue(NoteEndpoint.add("1")).failure == nil)
+        _ = try await changes.next { $0.state == .sending }
+        let failure = try await changes.next { $0.state == .waiting }.failure
+        #expect(failure?.contains("TLS") == true, "\(failure ?? "none")")
+        #expect(try await outbox.pending().first?.failure == failure)
+        let end = try await fixture.whileTimePasses { try await changes.next { $0.state.isEnd } }
+        #expect(end.failure == nil)
+    }
+
+    @Test("A flush counts what can be sent without a decision, also if another process has sent it")
+    func flushCount() async throws {
+        let fixture = try OutboxFixture()
+        fixture.stub.on(.post, "/notes", StubResponse(.unprocessableContent))
+        let outbox = try fixture.outbox()
+        var changes = Changes(of: outbox)
+        try await outbox.enqueue(NoteEndpoint.add("1"), order: "a")
+        try await outbox.enqueue(NoteEndpoint.add("2"), order: "a")
+        _ = try await changes.next { $0.state.needsDecision }
+        #expect(await outbox.flush(within: .seconds(60)) == 0)
+        let other = try fixture.outbox()
+        #expect(await other.flush(within: .seconds(60)) == 0)
+        let hasBeenRead = Box(false)
+        fixture.stub.on(.post, "/public") { _ in
+            while !hasBeenRead.value { await Task.yield() }
+            return StubResponse(.created)
+        }
+        let entry = try await outbox.enqueue(NoteEndpoint.publish("3"))
+        #expect(try await other.pending().contains { $0.id == entry.id })
+        hasBeenRead.change { $0 = true }
+        _ = try await fixture.whileTimePasses { try await changes.next { $0.id == entry.id && $0.state.isEnd } }
+        try await outbox.acknowledge(entry.id)
+        #expect(await other.flush(within: .zero) == 0)
+    }
 }

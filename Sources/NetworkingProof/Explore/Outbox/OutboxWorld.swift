@@ -168,7 +168,8 @@ struct OutboxWorld: World {
         case .record(let process, let write): record(process, write)
         case .release: leader = nil
         case .kill(let process):
-            for write in processes[process].calls.keys { rules.lose(write) }
+            // Calls of a process without the lease were lost with it. The app may have decided about them since.
+            if leader == process { for write in processes[process].calls.keys { rules.lose(write) } }
             processes[process] = Process(machine: machine(), isAlive: false)
         case .start(let process):
             processes[process].isAlive = true
