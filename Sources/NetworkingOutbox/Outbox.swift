@@ -51,9 +51,8 @@ public final class Outbox: Sendable {
     ///     token of a user. The token is nil if nobody is logged in, and if the service has no session: then return the
     ///     user whose credentials the adapters of the service add now. Nil means nobody; nil for a token means that its
     ///     user is not known, whose writes are refused, unless the outbox has had a name from an earlier token of the
-    ///     same log-in. Default:
-    ///     ``AccessToken/session``, which each log-in changes; one owner for all tokens if the session has no users, as
-    ///     with a fixed token.
+    ///     same log-in. Default: ``AccessToken/session``, which each log-in changes; one owner for all tokens if
+    ///     the session has no users, as with a fixed token.
     ///   - inDoubt: What follows if a response was lost. Default: the entry is sent again.
     ///   - dropsAtLogOut: Whether the entries of a user are removed when this user is no longer logged in. Default:
     ///     false, they wait for their user.

@@ -138,8 +138,10 @@ final class OutboxCore: @unchecked Sendable {  // because every variable is used
             let owner = ownerOfToken(session.token)
             return named.withLock { named in
                 if let owner { named = (session.number, owner) }
-                // A refresh may have left the values of the token out from which the app takes the name.
-                let isSame = session.token != nil && named?.session == session.number
+                // A refresh may have left the values of the token out from which the app takes the name. In a store that
+                // keeps no ids of sessions, it may be the token of another user.
+                let isLogIn = session.token != nil && (session.user != nil || !session.isStored)
+                let isSame = isLogIn && named?.session == session.number
                 return owner ?? (isSame ? named?.owner : nil)
             }
         }

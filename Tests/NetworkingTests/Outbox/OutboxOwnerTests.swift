@@ -171,4 +171,33 @@ struct OutboxOwnerTests {
         let end = try await changes.nextEnd()
         #expect("\(end)".contains("no session") && !"\(end)".contains("authorizationType"), "\(end)")
     }
+
+    @Test("A store without the ids of sessions may contain another user's token, which gets no earlier name")
+    func storeWithoutIDs() async throws {
+        let fixture = try OutboxFixture(user: nil)
+        fixture.stub.on(.post, "/notes", StubResponse(.serviceUnavailable))
+        let store = MemoryTokenStore(token("1", of: "ann"))
+        let session = AccessTokenSupervisor(store: store, clock: fixture.clock.networkClock) { _ in
+            throw AccessToken.Rejected()
+        }
+        let service = NetworkService(
+            environment: NetworkEnvironment(baseURL: URL(string: "https://api.example.com")), authorizedBy: session
+        ) {
+            $0.transport = fixture.stub
+            $0.clock = fixture.clock.networkClock
+            $0.backoffGate = nil
+        }
+        let outbox = try Outbox(
+            for: service, in: fixture.folder.url.appending(path: "outbox"), endpoints: OutboxFixture.kinds,
+            owner: { $0?.userInfo["user"] })
+        var changes = Changes(of: outbox)
+        let entry = try await outbox.enqueue(NoteEndpoint.add("1"))
+        _ = try await changes.next { $0.state == .sending }
+        _ = try await changes.next { $0.state == .waiting }
+        try await store.put(AccessToken("2"))
+        store.notify()
+        #expect(try await changes.next { $0.state == .waitingForOwner }.id == entry.id)
+        #expect(await outbox.flush(within: .zero) == 0)
+        #expect(fixture.stub.requests.map { $0.headers[.authorization] } == ["Bearer 1"])
+    }
 }
