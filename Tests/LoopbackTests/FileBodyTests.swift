@@ -40,6 +40,28 @@
                 let error = #expect(throws: NetworkError.self) { _ = try body.open() }
                 #expect(error?.kind == .bodyUnreadable)
             }
+
+            @Test("A connection that is reset while libcurl waits for bytes of a file is a lost connection")
+            func reset() async throws {
+                let scratch = try Scratch()
+                let source = scratch.file("source")
+                try Data(repeating: 7, count: 1 << 20).write(to: source)
+                let server = try RawServer { connection in
+                    guard connection.readHead() else { return }
+                    _ = connection.read(1 + connection.number * 9_973 % 400_000)
+                    connection.resetOnClose()
+                }
+                let transport = try CurlTransport()
+                let service = NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
+                    $0.transport = transport
+                }
+                for number in 0..<100 {
+                    let error = await #expect(throws: NetworkError.self, "upload \(number)") {
+                        try await service.request(.post("upload").body(.file(source)))
+                    }
+                    #expect(error?.kind == .connectionLostBeforeHead, "upload \(number): \(String(describing: error))")
+                }
+            }
         }
     }
 #endif

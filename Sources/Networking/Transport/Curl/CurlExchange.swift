@@ -112,10 +112,12 @@
             guard let handle, pauses & direction != 0 else { return }
             pauses &= ~direction
             activity.note(at: loop.now)
-            guard !handle.pause(pauses) else { return }
-            // The exchange refused the bytes that libcurl had stored during the pause. The exchange is ended, because
-            // libcurl would wait forever.
-            failure = failure ?? NetworkError(.unknown, reason: "libcurl cannot resume the exchange")
+            let code = handle.pause(pauses)
+            // Without a connection, libcurl has already ended the exchange, and the loop is about to take the result.
+            guard code != CCURLE_OK, code != CCURLE_BAD_FUNCTION_ARGUMENT else { return }
+            // The connection was lost during the pause, or the exchange refused the bytes that libcurl had stored. The
+            // exchange is ended, because libcurl would wait for ever.
+            failure = failure ?? handle.failure(code)
             cancel()
         }
 

@@ -151,10 +151,8 @@
 
         /// Pauses the given directions and resumes the other directions.
         ///
-        /// - Returns: Whether libcurl reported success.
-        func pause(_ directions: Int32) -> Bool {
-            clibcurl_easy_pause(easy, directions) == CCURLE_OK
-        }
+        /// - Returns: The code of libcurl. If it is not `CURLE_OK`, libcurl would wait for ever.
+        func pause(_ directions: Int32) -> Int32 { clibcurl_easy_pause(easy, directions) }
 
         /// Records that the exchange is paused. While it is paused, libcurl waits for no events on its socket.
         func notePause() {
