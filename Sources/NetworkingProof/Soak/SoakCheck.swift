@@ -56,7 +56,9 @@ struct SoakPlan: Sendable {
         self.calls = calls
         self.seconds = seconds
         window = isShort ? 10 : 60
-        warmUp = isShort ? 30 : 60
+        // The system adds its last thread after about a quarter of an hour. Each thread has a stack and a part of the
+        // allocator's cache.
+        warmUp = isShort ? 30 : 900
         // A short run has a higher limit, because the arenas of the allocator still grow after half a minute.
         growthKiB = isShort ? 4_096 : 1_024
     }

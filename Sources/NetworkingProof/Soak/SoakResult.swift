@@ -12,9 +12,7 @@
         /// The windows after the warm-up.
         private var counted: [SoakWindow] { windows.filter { $0.second > plan.warmUp } }
 
-        /// The growth of the lowest resident memory, from the first counted window to the last one. The lowest memory
-        /// of a window does not contain large calls that are in progress by chance, but contains the memory that the
-        /// allocator retains.
+        /// The growth of the resident memory at rest, from the first counted window to the last one.
         var growthKiB: Int {
             guard let first = counted.first, let last = counted.last else { return 0 }
             return last.residentKiB - first.residentKiB

@@ -12,6 +12,7 @@
         private let folder: URL
         private let seed: UInt64
         private let ledger = SoakLedger()
+        private let rest = SoakRest()
 
         init(_ plan: SoakPlan, server: URL, folder: URL, seed: UInt64) throws {
             self.plan = plan
@@ -38,6 +39,7 @@
                 note(window)
             }
             ledger.end()
+            rest.end()
             try await traffic.value
             result.faults = ledger.violations
             result.uses.last = try await ending(first)
@@ -66,11 +68,22 @@
 
         private func measure(until end: Int, since begun: ContinuousClock.Instant) async throws -> SoakWindow {
             var window = SoakWindow()
-            AllocatorArenas.trim()
             while ContinuousClock.now - begun < .seconds(end) {
                 try await Task.sleep(for: .milliseconds(100))
                 window.add(.now)
             }
+            // Without calls in progress, the resident memory is what the process keeps between calls.
+            rest.begin()
+            defer { rest.end() }
+            for _ in 0..<600 where rest.waiting < SoakRun.workers && !ledger.isEnded {
+                try await Task.sleep(for: .milliseconds(50))
+            }
+            if rest.waiting < SoakRun.workers, !ledger.isEnded {
+                ledger.add("\(SoakRun.workers - rest.waiting) calls did not end within 30 s")
+            }
+            try await Task.sleep(for: .milliseconds(500))
+            AllocatorArenas.trim()
+            window.residentKiB = SoakSample.now.residentKiB
             window.end(at: end, ledger.take())
             return window
         }
@@ -88,6 +101,7 @@
             let place = folder.appending(path: "\(worker)")
             var number = worker
             while !ledger.isEnded {
+                await rest.wait()
                 number += SoakRun.workers
                 // At first, all workers make calls of the same kind. The pools of threads and buffers, which never
                 // shrink, then have their largest size before the measurement begins.

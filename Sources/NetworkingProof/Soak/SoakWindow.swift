@@ -6,8 +6,8 @@
         let check = "soak"
         /// The second at which the window ended.
         var second = 0
-        /// The lowest resident memory in the window. The highest value depends on the calls in progress.
-        var residentKiB = Int.max
+        /// The resident memory at the end of the window, when no call is in progress.
+        var residentKiB = 0
         var descriptors = Int.max
         var mostDescriptors = 0
         var threads = Int.max
@@ -17,7 +17,6 @@
         var p99Microseconds = 0
 
         mutating func add(_ sample: SoakSample) {
-            residentKiB = min(residentKiB, sample.residentKiB)
             descriptors = min(descriptors, sample.descriptors)
             mostDescriptors = max(mostDescriptors, sample.descriptors)
             threads = min(threads, sample.threads)
