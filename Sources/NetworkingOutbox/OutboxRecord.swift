@@ -1,5 +1,5 @@
 package import Foundation
-import Networking
+package import Networking
 
 /// The content of an entry's file: a line with the format and a checksum, then JSON.
 ///
@@ -95,15 +95,11 @@ package struct OutboxRecord: Codable, Hashable, Sendable {
 
 extension OutboxRecord {
     /// The reason why a file is not an entry that this version can read.
-    package struct Fault: Error, CustomStringConvertible {
-        package let description: String
-        package init(_ description: String) { self.description = description }
-    }
+    package typealias Fault = SealedText.Fault
 
     /// The largest size of a file. Large bodies are in files of their own.
     package static let maximumSize = 16 << 20
-    private static let title = "networking-outbox"
-    private static let format = 1
+    private static let form = SealedText("networking-outbox", format: 1, words: "an entry of an outbox")
 
     /// The bytes of the file.
     package func encoded() throws -> Data {
@@ -113,30 +109,11 @@ extension OutboxRecord {
     }
 
     /// Returns the bytes of a file with this content.
-    package static func sealed(_ content: Data) -> Data {
-        var checksum = Checksum()
-        checksum.update(content)
-        return Data("\(title) \(format) \(checksum.value.hexadecimal)\n".utf8) + content
-    }
+    package static func sealed(_ content: Data) -> Data { form.sealed(content) }
 
     /// Reads the bytes of a file.
     package init(decoding bytes: Data) throws(Fault) {
-        let head = bytes.prefix(64).prefix { $0 != UInt8(ascii: "\n") }
-        let words = String(decoding: head, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
-        guard words.count == 3, words[0] == OutboxRecord.title, let format = Int(words[1]) else {
-            throw Fault("expected an entry of an outbox, found \(bytes.count) other bytes")
-        }
-        guard format == OutboxRecord.format else {
-            throw Fault(
-                "expected format \(OutboxRecord.format), found format \(format), which another version of the library"
-                    + " has written")
-        }
-        let content = bytes.dropFirst(head.count + 1)
-        var checksum = Checksum()
-        checksum.update(content)
-        guard words[2] == checksum.value.hexadecimal else {
-            throw Fault("expected the checksum \(checksum.value.hexadecimal), found another one: the file is damaged")
-        }
+        let content = try OutboxRecord.form.content(of: bytes)
         do { self = try JSONDecoder().decode(OutboxRecord.self, from: content) } catch {
             throw Fault("expected the members of an entry: \(OutboxRecord.words(for: error))")
         }
