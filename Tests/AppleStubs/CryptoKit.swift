@@ -12,3 +12,15 @@ public struct SHA256 {
     public mutating func update(data: some DataProtocol) {}
     public func finalize() -> Digest { Digest() }
 }
+
+public enum Insecure {
+    public struct SHA1 {
+        public struct Digest: Sequence {
+            public func makeIterator() -> AnyIterator<UInt8> { AnyIterator { nil } }
+        }
+
+        public init() {}
+        public mutating func update(data: some DataProtocol) {}
+        public func finalize() -> Digest { Digest() }
+    }
+}

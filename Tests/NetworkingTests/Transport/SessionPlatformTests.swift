@@ -21,10 +21,10 @@ struct SessionPlatformTests {
         #expect(kind(.empty) == "data")
         #expect(kind(.string("x")) == "data")
         #expect(kind(.source(length: 1, isReplayable: true, open: open)) == "stream")
-        let filed = HTTPBody(.source(length: 1, isReplayable: true, pieces: [.file(file)], open: open))
+        let filed = HTTPBody(.source(.init(length: 1, isReplayable: true, pieces: [.file(file)], open: open)))
         #expect(kind(filed) == "file")
         let multipart = HTTPBody(
-            .source(length: 2, isReplayable: true, pieces: [.data(Data()), .file(file)], open: open))
+            .source(.init(length: 2, isReplayable: true, pieces: [.data(Data()), .file(file)], open: open)))
         #expect(kind(multipart) == "stream")
     }
 

@@ -121,7 +121,7 @@ extension FileDestination {
         ///
         /// - Throws: ``NetworkError/Kind/checksumMismatch`` if the file has another checksum.
         func verify(_ file: PartFile) async throws {
-            let digest = try SHA256Digest()
+            let digest = try MessageDigest(.sha256)
             var position: Int64 = 0
             while case let chunk = try file.read(upTo: 1 << 20, at: position), !chunk.isEmpty {
                 position += Int64(chunk.count)

@@ -137,7 +137,7 @@ public struct FileDestination: Sendable {
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) else { throw fault(ENOENT) }
         guard isFolder.boolValue else { throw fault(ENOTDIR) }
         guard access(folder, W_OK) == 0 else { throw fault(errno) }
-        if checksum != nil { _ = try SHA256Digest() }
+        if checksum != nil { _ = try MessageDigest(.sha256) }
     }
 
     /// Writes a body, and moves the complete file to its target.

@@ -70,7 +70,7 @@ extension TLSConfiguration.Pin {
     /// - Throws: ``NetworkError`` if the system has no SHA-256.
     init?(_ key: ExportedKey) throws {
         guard let info = key.subjectPublicKeyInfo else { return nil }
-        let digest = try SHA256Digest()
+        let digest = try MessageDigest(.sha256)
         digest.update(info)
         self.init(digest: digest.finish())
     }
