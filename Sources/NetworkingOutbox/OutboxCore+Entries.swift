@@ -52,6 +52,9 @@ extension OutboxCore {
     private func stored(
         _ body: HTTPBody, of id: UUID
     ) async throws -> (body: OutboxRecord.Body?, part: PartialBody?) {
+        guard !body.isResumable else {
+            throw KindTable.fault("expected a body without `resumable`, which an outbox sends as a whole")
+        }
         if body.isEmpty || body.isOfFile && !copiesFiles { return (nil, nil) }
         let headers = body.headers.map { [$0.name.description, $0.value] }
         if let bytes = body.data, bytes.count <= OutboxFolder.largestInlineBody {

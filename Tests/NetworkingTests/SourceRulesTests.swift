@@ -61,7 +61,7 @@ struct SourceRulesTests {
                 rooms[part] = source.room
             }
         }
-        #expect(rooms.count == 13)
+        #expect(rooms.count == 14)
         for source in try Self.sources() {
             // Written through the subscripts: `parts[Part.self] = …`, `orders[order: Part.self].value = …`.
             let writes = /\b(?:parts|orders|self)\[(?:order: )?(\w+)\.self\](?:\.\w+)?\s*=(?!=)/

@@ -36,17 +36,24 @@ package final class CallTrack: Sendable {
     }
 
     package let meter: RequestProgress.Meter
-    /// Pauses and resumes the download; nil if the call cannot be paused.
+    /// Pauses and resumes the transfer; nil if the call cannot be paused.
     let pauseGate: PauseGate?
+    /// Whether the call can be paused: it is a download, or an upload that goes on after an interruption.
+    var canPause: Bool {
+        guard pauseGate != nil, isUpload else { return pauseGate != nil }
+        return request.map { $0.body.upload != nil } ?? false
+    }
     /// The target to which the response's body is delivered.
     let target: BodyTarget
     /// Whether the progress of the call is the progress of its upload. If false, it is the progress of its download.
     let countsUpload: Bool
+    private let isUpload: Bool
     private let state = Locked(State())
 
     init(meter: RequestProgress.Meter, pauseGate: PauseGate?, target: BodyTarget, isUpload: Bool) {
         self.meter = meter
         self.pauseGate = pauseGate
+        self.isUpload = isUpload
         self.target = target
         countsUpload = isUpload && target == .memory
     }

@@ -184,7 +184,7 @@ extension NetworkConfiguration {
         var completing: (@Sendable (HTTPRequest) -> HTTPRequest)?
         if let cookies { completing = { cookies.addingCookies(to: $0) } }
         let comparing = DuplicateHandlingTransport(following, policy: duplicates, completing: completing)
-        return DownloadTransport(base: comparing)
+        return UploadTransport(base: DownloadTransport(base: comparing))
     }
 
     /// Returns the session that the parts belong to, or an error if they belong to two sessions. Both are nil if no

@@ -13,6 +13,12 @@ extension RequestPipeline {
         request.number(attempt: history.count + 1)
         original = request  // before the body is encoded: if that fails, the failure contains the request
         try encodeBody(of: &request)
+        let discards = settings.discardsUpload ?? false
+        if let file = request.body.upload {
+            try request.beginUpload(file, discards: discards)
+        } else {
+            try NetworkError.require(!discards, "upload: expected a body that is resumable")
+        }
         original = request
         if scope.isPartOfRefresh {
             request.admission = .refresh
@@ -94,6 +100,7 @@ extension RequestPipeline {
         try scope.check()
         try encodeBody(of: &request)
         if let file = requirements.download?.value { request.beginDownload(to: file) }
+        if original.body.isResumable { request.identifyUpload(to: original.url) }
         phase = .sent(request, at: client.clock.now(), begun: phase.begun)
         events?.report(.adapted(request))
         return request
@@ -161,6 +168,8 @@ extension RequestPipeline {
     /// - Parameter refreshing: Whether the request waits for a valid token.
     func adaptedRequest(refreshing: Bool = false) async throws -> HTTPRequest {
         var request = try makeRequest()
+        try NetworkError.require(
+            !request.body.isResumable, "expected a body without `resumable`, because the request is not sent as a call")
         if scope.isPartOfRefresh { request.admission = .refresh }
         if refreshing { try await tokenAdmission.enter(request, for: endpoint).end(.notSent) }
         if let meter = settings.progress { request.belong(to: TransferContext(meter: meter)) }

@@ -81,7 +81,8 @@ final class RequestPipeline {
         self.endpoint = endpoint
         self.method = method ?? endpoint.method
         self.client = client
-        self.requirements = track?.pauseGate == nil ? requirements : requirements.forPausableCall()
+        let pausesDownload = track?.pauseGate != nil && self.method.isSafe
+        self.requirements = pausesDownload ? requirements.forPausableCall() : requirements
         self.settings = settings
         self.scope = scope ?? CallScope(deadline: .ofCall(within: settings.timeouts.total, on: client.clock))
         self.session = session ?? client.sessionNumber

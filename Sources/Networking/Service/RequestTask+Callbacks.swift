@@ -150,22 +150,23 @@ extension RequestTask {
     /// The progress as an asynchronous sequence. It buffers only the newest value and ends when the call ends.
     public var progressValues: AsyncStream<RequestProgress> { track.meter.values }
 
-    /// Pauses a download into a file. The connection is closed, the permit is released, and the call waits until
-    /// ``resume()`` is called. The download then continues where it stopped, if the server confirms with a strong
+    /// Pauses a download into a file, or an upload that goes on after an interruption (``HTTPBody/resumable(_:)``). The
+    /// connection is closed, the permit is released, and the call waits until ``resume()`` is called. An upload then
+    /// continues where the server says. A download continues where it stopped, if the server confirms with a strong
     /// validator that the content is the same; otherwise it restarts from the beginning. The total deadline continues
     /// to run during the pause.
     ///
-    /// - Returns: Whether this invocation paused the download. False if the call is not a download into a file, is
-    ///   already paused, or already has its response.
+    /// - Returns: Whether this invocation paused the call. False if the call cannot be paused, is already paused, has
+    ///   no request yet, or already has its response.
     @discardableResult
     public func pause() -> Bool {
         guard settlement.outcome == nil, !isCancelled else { return false }
-        return track.pauseGate?.pause() ?? false
+        return track.canPause && track.pauseGate?.pause() ?? false
     }
 
-    /// Resumes a paused download.
+    /// Resumes a paused download or upload.
     ///
-    /// - Returns: Whether the download was paused.
+    /// - Returns: Whether the call was paused.
     @discardableResult
     public func resume() -> Bool {
         track.pauseGate?.resume() ?? false
@@ -180,12 +181,13 @@ extension RequestTask {
     public var foundationProgress: Progress {
         let progress = Progress(totalUnitCount: -1)
         progress.kind = .file
-        progress.isPausable = track.pauseGate != nil
+        progress.isPausable = track.canPause
         progress.cancellationHandler = { [self] in _ = cancel() }
         progress.pausingHandler = { [self] in _ = pause() }
         progress.resumingHandler = { [self] in _ = resume() }
         let isUpload = track.countsUpload
-        onProgress(on: .main) { now in
+        onProgress(on: .main) { [track] now in
+            progress.isPausable = track.canPause
             let direction = isUpload ? now.upload : now.download
             progress.totalUnitCount = direction.total ?? -1
             progress.completedUnitCount = direction.completed

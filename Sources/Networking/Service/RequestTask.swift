@@ -39,7 +39,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
         let method = endpoint.method
         let track = CallTrack(
             meter: settings.progress ?? RequestProgress.Meter(clock: client.clock),
-            pauseGate: converter.requirements.isDownload && method.isSafe ? PauseGate() : nil,
+            pauseGate: converter.requirements.isDownload && method.isSafe || method == .post ? PauseGate() : nil,
             target: converter.requirements.target, isUpload: !method.isSafe)
         let pipeline = RequestPipeline(
             endpoint, method: method, on: client, for: converter.requirements, with: settings, track: track)

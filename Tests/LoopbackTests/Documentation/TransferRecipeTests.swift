@@ -5,6 +5,10 @@ import Networking
 import NetworkingTesting
 import Testing
 
+#if canImport(FoundationNetworking)
+    import FoundationNetworking
+#endif
+
 // snippet.upload
 func upload(
     _ photo: URL, with service: NetworkService,

@@ -20,9 +20,9 @@ struct ProgressTests {
     @Test("Progress continues across attempts and never decreases")
     func overAttempts() {
         let meter = RequestProgress.Meter(clock: clock.networkClock)
-        meter.beginUpload(total: 100)
+        meter.beginUpload(of: 100)
         meter.noteSent(60)
-        meter.beginUpload(total: 100)
+        meter.beginUpload(of: 100)
         meter.noteSent(30)
         #expect(meter.current.upload == RequestProgress.Transfer(completed: 60, total: 100))
         meter.noteSent(50)
@@ -57,7 +57,7 @@ struct ProgressTests {
         let seen = Seen()
         queue.suspend()
         meter.observe(on: queue) { seen.add($0.upload.completed) }
-        meter.beginUpload(total: 1_000)
+        meter.beginUpload(of: 1_000)
         for _ in 0..<1_000 { meter.noteSent(1) }
         queue.resume()
         queue.sync {}
@@ -90,7 +90,7 @@ struct ProgressTests {
     func sequence() async {
         let meter = RequestProgress.Meter(clock: clock.networkClock)
         let values = meter.values
-        meter.beginUpload(total: 3)
+        meter.beginUpload(of: 3)
         for _ in 0..<3 { meter.noteSent(1) }
         meter.finish()
         var seen: [Int64] = []
@@ -127,7 +127,7 @@ struct ProgressTests {
             let source = RequestProgress.Meter(clock: Fixture.stillClock)
             let follower = RequestProgress.Meter(clock: Fixture.stillClock)
             follower.follow(source)
-            source.beginUpload(total: 4_000)
+            source.beginUpload(of: 4_000)
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<4 { group.addTask { for _ in 0..<1_000 { source.noteSent(1) } } }
             }

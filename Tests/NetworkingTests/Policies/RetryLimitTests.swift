@@ -39,7 +39,7 @@ struct RetryLimitTests {
         let task = story.call(
             .get, retry: RetryPolicy(retries: 50), maximumAttempts: 4, answers: [.down])
         let error = try #require(await story.error(task))
-        #expect(error.retryDecision?.reason == "the maximum of 4 attempts is reached")
+        #expect(error.retryDecision?.reason == "the maximum of 4 attempts is reached (maximumAttempts)")
         #expect(story.times == [0, 0, 0, 0])
     }
 

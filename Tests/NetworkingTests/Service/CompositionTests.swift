@@ -96,10 +96,9 @@ struct CompositionTests {
             next = Mirror(reflecting: transport).children.first { $0.label == "base" }?.value
         }
         #expect(
-            chain.prefix(6) == [
-                "DownloadTransport", "DuplicateHandlingTransport", "RedirectFollowingTransport", "CookieTransport",
-                "CachingTransport",
-                "SetCookieTransport",
+            chain.prefix(7) == [
+                "UploadTransport", "DownloadTransport", "DuplicateHandlingTransport", "RedirectFollowingTransport",
+                "CookieTransport", "CachingTransport", "SetCookieTransport",
             ])
     }
 

@@ -25,6 +25,7 @@ public struct RequestSettings: Sendable {
         var condition: Result<HTTPHeader, NetworkError>?
         var body: HTTPBody?
         var reportsDoubt: Bool?
+        var discardsUpload: Bool?
     }
 
     /// The values of settings in which nothing is set. All such settings share these values and need no memory of
@@ -127,13 +128,16 @@ public struct RequestSettings: Sendable {
         get { parts.value.body }
         set { parts.value.body = newValue }
     }
-
     /// Whether the call is never repeated if the server may have executed its request. Default: false.
     package var reportsDoubt: Bool? {
         get { parts.value.reportsDoubt }
         set { parts.value.reportsDoubt = newValue }
     }
-
+    /// Whether the call gives up the upload of its body, instead of sending it. Default: false.
+    var discardsUpload: Bool? {
+        get { parts.value.discardsUpload }
+        set { parts.value.discardsUpload = newValue }
+    }
     /// The meter that counts the bytes of the call. Use a meter for one call only. Default: nil.
     public var progress: RequestProgress.Meter? {
         get { parts.value.progress }
@@ -241,6 +245,6 @@ extension RequestSettings.Parts {
         address = address ?? base.address
         condition = condition ?? base.condition
         body = body ?? base.body
-        reportsDoubt = reportsDoubt ?? base.reportsDoubt
+        (reportsDoubt, discardsUpload) = (reportsDoubt ?? base.reportsDoubt, discardsUpload ?? base.discardsUpload)
     }
 }

@@ -62,9 +62,11 @@ public struct RequestFailure: Sendable {
     /// Whether sending the request again has the same effect as sending it once. This is true if the request before
     /// redirects and the last request each have an idempotent method (RFC 9110 section 9.2.2) or an `Idempotency-Key`.
     /// A POST that a redirect changed to GET is not safe to repeat. It is also true if no server has processed the
-    /// request: there was no connection, or the server refused the request (``NetworkError/Kind/notProcessed``).
+    /// request: there was no connection, or the server refused the request (``NetworkError/Kind/notProcessed``). It is
+    /// also true for an upload that goes on after an interruption (``HTTPBody/resumable(_:)``), until it is complete.
     public var isSafeToRepeat: Bool {
         guard let request else { return false }
+        if adaptedRequest?.parts.upload?.goesOn == true { return true }
         // After a response, the error may belong to another call, for example of a converter.
         if response == nil, let error = originalError as? NetworkError ?? networkError, error.isUnprocessed {
             return true
@@ -100,7 +102,9 @@ public struct RequestFailure: Sendable {
     /// if the request may be sent again.
     func refusal(toRetryAfter delay: Duration, with replacement: HTTPRequest?) -> String? {
         if isInterruption { return "the call was ended" }
-        if let bounds, attempt >= bounds.attempts { return "the maximum of \(bounds.attempts) attempts is reached" }
+        if let bounds, attempt >= bounds.attempts {
+            return "the maximum of \(bounds.attempts) attempts is reached (maximumAttempts)"
+        }
         guard let next = replacement ?? originalRequest else { return "no request could be created" }
         if next.reportsDoubt, mayHaveBeenExecuted { return "the server may have executed the request" }
         // If no request was sent, the body has not been read, and even a body that is not replayable can be sent.

@@ -21,10 +21,17 @@ final class FileBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because o
     private var isWaiting = false
     private var failure: (any Error)?
     private var wake: @Sendable () -> Void = {}
+    private let check: (@Sendable (_ isEnd: Bool) throws -> Void)?
+    private var isClosed = false
 
-    /// - Parameter length: The number of bytes to read. If the file has become longer, the rest is ignored.
-    init(_ file: FileHandle, length: Int) {
+    /// - Parameters:
+    ///   - length: The number of bytes to read. If the file has become longer, the rest is ignored.
+    ///   - check: Called on a queue for slow files, when bytes were read and before they can be sent; `isEnd` says
+    ///     whether they are the last ones. Not called after the reader was closed. If it throws, reading ends with its
+    ///     error.
+    init(_ file: FileHandle, length: Int, check: (@Sendable (_ isEnd: Bool) throws -> Void)? = nil) {
         self.file = file
+        self.check = check
         left = length
     }
 
@@ -48,6 +55,7 @@ final class FileBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because o
     }
 
     func close() {
+        lock.withLock { isClosed = true }
         queue.async { [file] in try? file.close() }
     }
 
@@ -72,7 +80,12 @@ final class FileBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because o
     /// Reads one chunk, and schedules the next read if there is room for another chunk.
     private func fill() {
         let wanted = lock.withLock { min(left, FileBodyReader.chunkSize) }
-        let chunk = Result { try wanted > 0 ? file.read(upToCount: wanted) ?? Data() : Data() }
+        let chunk = Result {
+            let bytes = try wanted > 0 ? file.read(upToCount: wanted) ?? Data() : Data()
+            let (isOpen, isEnd) = lock.withLock { (!isClosed, left == bytes.count) }
+            if isOpen { try check?(isEnd) }
+            return bytes
+        }
         let (wake, goesOn): ((@Sendable () -> Void)?, Bool) = lock.withLock {
             switch chunk {
             case .success(let bytes):

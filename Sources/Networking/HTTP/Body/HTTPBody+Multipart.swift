@@ -57,6 +57,8 @@ struct MultipartForm: Sendable {
         for (index, part) in parts.enumerated() {
             let part = HTTPBody.Part(part.name, fileName: part.fileName, body: try part.body.encoded(by: encoder))
             try part.check()
+            try NetworkError.require(
+                !part.body.isResumable, "part: expected a body without `resumable`, which is sent with the form")
             pieces.append(text("\(index == 0 ? "" : "\r\n")--\(boundary)\r\n\(part.head)"))
             pieces.append(part.body)
         }

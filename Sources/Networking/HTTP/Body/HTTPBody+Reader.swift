@@ -92,9 +92,10 @@ extension HTTPBody {
         let lengths = bodies.compactMap(\.length)
         return HTTPBody(
             .source(
-                length: lengths.count == bodies.count ? lengths.reduce(0, +) : nil,
-                isReplayable: bodies.allSatisfy(\.isReplayable), pieces: bodies.flatMap(\.pieces),
-                open: { ConcatenatedBodyReader(bodies) }))
+                Source(
+                    length: lengths.count == bodies.count ? lengths.reduce(0, +) : nil,
+                    isReplayable: bodies.allSatisfy(\.isReplayable), pieces: bodies.flatMap(\.pieces),
+                    open: { ConcatenatedBodyReader(bodies) })))
     }
 }
 

@@ -20,13 +20,29 @@ public struct HTTPBody: Sendable {
         case data(Data)
         case unencoded(@Sendable (any BodyEncoder) throws -> HTTPBody)
         case form(MultipartForm)
-        case source(length: Int?, isReplayable: Bool, pieces: [Piece], open: @Sendable () throws -> any HTTPBody.Reader)
+        case source(Source)
+    }
+
+    /// Bytes that a reader supplies while they are sent.
+    struct Source: Sendable {
+        var length: Int?
+        var isReplayable: Bool
+        var pieces: [Piece]
+        /// The position of the first byte in the whole that the body is a part of, and the length of the whole; nil if
+        /// the body is no part.
+        var part: (start: Int, of: Int)?
+        /// The file that is uploaded, and how; nil if the upload does not go on after an interruption.
+        var upload: ResumableFile?
+        var open: @Sendable () throws -> any HTTPBody.Reader
     }
 
     /// The fields that describe the body, such as `Content-Type`. Each field is added to the request, unless the
     /// request already has a field of that name.
     public let headers: HTTPHeaders
-    private let content: Content
+    let content: Content
+
+    /// The source of the bytes, if a reader supplies them.
+    var source: Source? { if case .source(let source) = content { source } else { nil } }
 
     init(_ content: Content, headers: HTTPHeaders = []) { (self.content, self.headers) = (content, headers) }
 
@@ -102,7 +118,7 @@ public struct HTTPBody: Sendable {
             let open: @Sendable () throws -> any HTTPBody.Reader = {
                 FileBodyReader(try regularFile(url), length: length)
             }
-            return HTTPBody(.source(length: length, isReplayable: true, pieces: [.file(url)], open: open))
+            return HTTPBody(.source(Source(length: length, isReplayable: true, pieces: [.file(url)], open: open)))
         }
     }
 
@@ -119,7 +135,7 @@ public struct HTTPBody: Sendable {
         open: @escaping @Sendable () throws -> any HTTPBody.Reader
     ) -> HTTPBody {
         HTTPBody(
-            .source(length: length, isReplayable: isReplayable, pieces: [.unknown], open: open),
+            .source(Source(length: length, isReplayable: isReplayable, pieces: [.unknown], open: open)),
             headers: described(by: contentType))
     }
 
@@ -134,13 +150,13 @@ public struct HTTPBody: Sendable {
         case .empty: 0
         case .data(let data): data.count
         case .unencoded, .form: nil
-        case .source(let length, _, _, _): length
+        case .source(let source): source.length
         }
     }
 
     /// Whether the body can be sent a second time.
     public var isReplayable: Bool {
-        if case .source(_, let isReplayable, _, _) = content { isReplayable } else { true }
+        if case .source(let source) = content { source.isReplayable } else { true }
     }
 
     /// The bytes, if they are in memory.
@@ -166,7 +182,7 @@ public struct HTTPBody: Sendable {
         case .empty: []
         case .data(let data): [.data(data)]
         case .unencoded, .form: [.unknown]
-        case .source(_, _, let pieces, _): pieces
+        case .source(let source): source.pieces
         }
     }
 
@@ -213,7 +229,7 @@ public struct HTTPBody: Sendable {
         case .empty: DataBodyReader(Data())
         case .data(let data): DataBodyReader(data)
         case .unencoded, .form: try encoded().open()
-        case .source(_, _, _, let open): try open()
+        case .source(let source): try source.open()
         }
     }
 

@@ -129,8 +129,16 @@ extension RequestProgress {
         }
 
         /// Notes that the request's body is about to be sent from its beginning.
-        func beginUpload(total: Int?) {
-            change { $0.upload.begin(at: 0, of: total.map(Int64.init)) }
+        ///
+        /// - Parameter start: The number of bytes that the server has already, if the body is the rest of an upload.
+        func beginUpload(at start: Int64 = 0, of total: Int64?) {
+            change { $0.upload.begin(at: start, of: total) }
+        }
+
+        /// Notes that a body is about to be sent from its beginning.
+        func begin(_ body: HTTPBody) {
+            let (start, total) = body.part.map { ($0.start, $0.of) } ?? (0, body.length)
+            beginUpload(at: Int64(start), of: total.map(Int64.init))
         }
 
         /// Notes that bytes of the request's body have been sent.

@@ -55,7 +55,8 @@ extension NetworkError.Kind {
     /// The connection was lost after the head of the response was received.
     public static let connectionLostAfterHead = Self("connectionLostAfterHead")
     /// The server has refused the request without processing it (RFC 9113 section 8.7). The transport has already sent
-    /// the request a second time, or the server has asked it not to. A retry is safe, whatever the method is.
+    /// the request a second time, or the server has asked it not to. A retry is safe, whatever the method is. Also: the
+    /// server of an upload still works on an earlier request (423, ``HTTPBody/resumable(_:)``).
     public static let notProcessed = Self("notProcessed")
     /// The connection was not established within the connect timeout.
     public static let connectTimedOut = Self("connectTimedOut")
@@ -98,11 +99,14 @@ extension NetworkError.Kind {
     public static let invalidResponse = Self("invalidResponse")
     /// The body cannot be decoded as the requested type. The underlying error is the decoding error.
     public static let undecodableBody = Self("undecodableBody")
-    /// The file of a download cannot be written: it already exists, the disk is full, or the folder does not exist or
-    /// is not writable.
+    /// The file of a download, or the note of an upload, cannot be written: it already exists, the disk is full, or the
+    /// folder does not exist or is not writable.
     public static let fileNotWritable = Self("fileNotWritable")
     /// The bytes of a download do not have the expected checksum.
     public static let checksumMismatch = Self("checksumMismatch")
+    /// An upload cannot go on (``HTTPBody/resumable(_:)``): the server knows no tus 1.0, accepts no file of this size, or
+    /// contradicts the protocol, or another call uploads the file. The reason says which.
+    public static let uploadRefused = Self("uploadRefused")
     /// A checksum is expected, but the system cannot compute it.
     public static let checksumUnavailable = Self("checksumUnavailable")
     /// The call was cancelled.
@@ -226,6 +230,7 @@ extension NetworkError.Kind {
         .invalidResponse: "the response is not valid", .undecodableBody: "the body cannot be read",
         .fileNotWritable: "the file cannot be written",
         .checksumMismatch: "the file does not have the expected checksum",
+        .uploadRefused: "the upload cannot go on",
         .checksumUnavailable: "the system cannot compute the checksum", .cancelled: "the call was cancelled",
         .resetting: "the service is being reset",
     ]

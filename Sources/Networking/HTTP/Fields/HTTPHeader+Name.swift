@@ -67,8 +67,9 @@ extension HTTPHeader.Name {
         "Content-Range", .contentType, .date, "dpi", .eTag, "Expect", "Expires", "Host", .ifMatch, .ifModifiedSince,
         .ifNoneMatch, .ifRange, .ifUnmodifiedSince, "Keep-Alive", "Last-Modified", "Max-Forwards", "Origin", "Pragma",
         .range, "RateLimit", "RateLimit-Policy", .retryAfter, "Server", "Server-Timing", "TE", "Trailer",
-        "Transfer-Encoding", "traceparent", "Upgrade", .userAgent, "Vary", "Via", "Warning",
-        "X-Correlation-Id", "X-Request-Id",
+        "Transfer-Encoding", "traceparent", "Tus-Checksum-Algorithm", "Tus-Extension", "Tus-Max-Size", "Tus-Resumable",
+        "Tus-Version", "Upgrade", "Upload-Expires", "Upload-Length", "Upload-Offset", .userAgent, "Vary", "Via",
+        "Warning", "X-Correlation-Id", "X-Request-Id",
     ]
 
     var isHarmless: Bool { HTTPHeader.Name.harmless.contains(self) }
@@ -96,6 +97,7 @@ extension HTTPHeader.Name {
 
     private static let meaningful: Set<HTTPHeader.Name> = [
         .idempotencyKey, "X-HTTP-Method-Override", "Last-Event-ID", "Prefer", "Depth", "Overwrite",
+        "Upload-Metadata", "Upload-Checksum",
     ]
 }
 

@@ -117,20 +117,21 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
     /// Counts the outcome of a probe, so that a slow body does not refuse other requests.
     public func heard(_ permit: AdmissionPermit, _ head: HTTPResponse) {
         guard let origin = permit.origin, let probe = (permit.context as? Admission)?.probe?.take() else { return }
-        let outcome = head.request.origin == origin ? CircuitMachine.Outcome(head.status) : .success
+        var outcome = CircuitMachine.Outcome(head.status)
+        if head.request.origin != origin { outcome = head.request.parts.upload == nil ? .success : .neither }
         let now = clock.now()
         change(origin, at: now) { $0.leave(outcome, probe: probe, at: now) }
     }
 
     /// Counts the outcome of the request, unless the head of a probe has decided. If the host redirected the request to
     /// another origin, the redirect counts as a success of the host. The outcome does not count for the other origin:
-    /// otherwise a host could open the circuit of another host, by redirects to a path that fails.
+    /// otherwise a host could open the circuit of another host, by redirects to a path that fails. An upload that goes on
+    /// at another origin says nothing about the host.
     public func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         guard let origin = permit.origin else { return }
         let admission = permit.context as? Admission
         let now = clock.now()
-        let (known, target) = outcome.aboutHost
-        let own = target == nil || target == origin ? known : .success
+        let own = outcome.about(origin)
         if let open = admission?.probe {
             guard let probe = open.take() else { return }
             change(origin, at: now) { $0.leave(own, probe: probe, at: now) }
@@ -169,17 +170,24 @@ extension Locked<Int?> {
 }
 
 extension AdmissionPermit.Outcome {
-    /// What the outcome says about the host and, after redirects, the origin about which it says so.
-    fileprivate var aboutHost: (CircuitMachine.Outcome, ofTarget: HTTPOrigin?) {
+    /// Returns what the outcome says about the host to which the request was admitted.
+    fileprivate func about(_ home: HTTPOrigin) -> CircuitMachine.Outcome {
+        let (known, request, isRedirected): (CircuitMachine.Outcome, HTTPRequest?, Bool)
         switch self {
         case .responded(let response):
-            return (.init(response.status), response.redirects.isEmpty ? nil : response.request.origin)
+            (known, request, isRedirected) = (.init(response.status), response.request, !response.redirects.isEmpty)
         case .failed(let error):
             let error = NetworkError.wrapping(error)
-            return (.init(error.kind), error.redirects.isEmpty ? nil : error.request?.origin)
+            // A response says more about the host than the kind of the error.
+            let refused = error.kind == .notProcessed ? error.response : nil
+            (request, isRedirected) = (error.request, !error.redirects.isEmpty)
+            known = refused.map { .init($0.status) } ?? .init(error.kind)
         case .notSent:
-            return (.neither, nil)
+            return .neither
         }
+        guard let request, request.origin != home else { return known }
+        if isRedirected { return .success }
+        return request.parts.upload == nil ? known : .neither
     }
 }
 

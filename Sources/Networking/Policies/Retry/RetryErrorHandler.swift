@@ -25,7 +25,8 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
 
     /// Requests a retry. If there is no retry, passes the failure on with the reason.
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
-        guard let original = failure.originalRequest, !failure.isInterruption else { return .next(failure.error) }
+        guard var original = failure.originalRequest, !failure.isInterruption else { return .next(failure.error) }
+        if failure.adaptedRequest?.parts.upload?.hasMoved == true { original.forgetRetries() }
         guard let policy = original.parts.retry.policy ?? policy else { return .next(failure.error) }
         let retrier = ObjectIdentifier(identity)
         let history = original.parts.retry.history(of: retrier)
@@ -70,6 +71,9 @@ extension HTTPRequest.Parts {
 }
 
 extension HTTPRequest {
+    /// Forgets the retries so far, because bytes of an upload have arrived since.
+    fileprivate mutating func forgetRetries() { parts[RetryOrder.self]?.histories = [:] }
+
     /// Returns the request with one more retry of a handler, in addition to the retries of the original request.
     func notingRetry(after delay: Duration, by handler: ObjectIdentifier, of original: HTTPRequest) -> HTTPRequest {
         var order = original.parts.retry

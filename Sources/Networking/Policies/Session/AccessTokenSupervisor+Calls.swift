@@ -127,6 +127,13 @@ extension AccessTokenSupervisor {
         }
     }
 
+    /// Receives the response to one of several requests of an attempt. A token that has brought the call further has
+    /// expired when it is refused later, so that the call may wait for another refresh.
+    private func hear(progress response: HTTPResponse) {
+        hear(acceptance: response)
+        if let (call, _) = response.request.parts.session?.sending(of: self) { change(call) { $0.advance() } }
+    }
+
     private func hear(refusal response: HTTPResponse) {
         guard let (call, sent) = response.request.parts.session?.sending(of: self) else { return }
         let startsRefresh = call.isFirst()  // not under the lock
@@ -167,6 +174,8 @@ extension AccessTokenSupervisor {
         } body: { response in
             guard let refuses, carriesToken(response) else { return false }
             return refuses(response)
+        } progress: { [weak self] response in
+            self?.hear(progress: response)
         }
     }
 }

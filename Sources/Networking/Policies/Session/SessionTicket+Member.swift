@@ -24,6 +24,9 @@ extension SessionTicket {
             refreshedGeneration = refreshed ?? refreshedGeneration
         }
 
+        /// Notes that the token has brought the call further.
+        package mutating func advance() { (isRepeated, refreshedGeneration) = (false, nil) }
+
         /// Returns whether the call may be sent again after its token was refused: once with a newer token, and once
         /// after a refresh.
         ///

@@ -119,4 +119,10 @@ extension HTTPRequest {
     mutating func beginDownload(to destination: FileDestination) {
         parts[Download.self] = Download(to: destination, from: url, for: parts.identity())
     }
+
+    /// The response of the request is not the one that is written.
+    mutating func endDownload() { parts[Download.self] = nil }
+
+    /// The response of the request is written as that of another request of the attempt.
+    mutating func continueDownload(of other: HTTPRequest) { parts[Download.self] = other.parts[Download.self] }
 }

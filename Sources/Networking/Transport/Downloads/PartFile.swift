@@ -1,8 +1,8 @@
 import Foundation
 
-/// The file that receives the bytes of a download until it is complete. Until then, only its user may open it, because
-/// a user who can read a file can also lock it, without a time limit.
-final class PartFile: @unchecked Sendable {  // because only one download writes it, one chunk after another
+/// The file that receives the bytes of a download until it is complete, or the note of an upload. Until then, only its
+/// user may open it, because a user who can read a file can also lock it, without a time limit.
+final class PartFile: @unchecked Sendable {  // because a download writes chunk after chunk, a note has a lock
     private let descriptor: Int32
     private let fault: @Sendable (Int32) -> NetworkError
     /// The size in bytes.
@@ -36,7 +36,7 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
                     systemClose(file)
                     throw NetworkError(
                         .fileNotWritable,
-                        reason: "the part of the download, \(url.lastPathComponent), is not a file of this user")
+                        reason: "the file \(url.lastPathComponent) exists, and is not a file of this user")
                 }
             }
             guard file >= 0 else { throw fault(errno) }
@@ -71,6 +71,12 @@ final class PartFile: @unchecked Sendable {  // because only one download writes
     func truncate(to size: Int64) throws {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw fault(errno) }
         self.size = size
+    }
+
+    /// Writes over the content, which must not be longer than the bytes.
+    func overwrite(_ bytes: Data) throws {
+        guard writeFile(descriptor, bytes, at: 0) else { throw fault(errno) }
+        size = Int64(bytes.count)
     }
 
     /// Appends bytes to the file.

@@ -96,17 +96,6 @@ package enum OwnedFile {
     }
 }
 
-extension stat {
-    /// The time of the last change of the content.
-    package var modificationTime: timespec {
-        #if canImport(Darwin)
-            st_mtimespec
-        #else
-            st_mtim
-        #endif
-    }
-}
-
 /// Folders that only their owner can read.
 package enum OwnedFolder {
     /// Returns the names of the files in a folder.

@@ -8,6 +8,8 @@ final class PauseGate: Sendable {
         var work: CallScope?
         /// Whether a pause ended the work.
         var wasInterrupted = false
+        /// Whether the work is in progress, and cannot be paused any more.
+        var isClosed = false
     }
 
     private let state = Locked(State())
@@ -17,15 +19,23 @@ final class PauseGate: Sendable {
 
     /// Ends the work that is in progress, and prevents new work from beginning.
     ///
-    /// - Returns: False if the work is paused already.
+    /// - Returns: False if the work is paused already, or cannot be paused any more.
     func pause() -> Bool {
         let (isNew, work) = state.withLock { state -> (Bool, CallScope?) in
-            guard state.isResumed == nil else { return (false, nil) }
+            guard state.isResumed == nil, !state.isClosed else { return (false, nil) }
             state.isResumed = Settlement()
             return (true, state.work)
         }
         work?.interrupt(.paused)
         return isNew
+    }
+
+    /// Prevents that the work in progress is paused, unless it is paused already.
+    ///
+    /// - Throws: ``Interruption/paused``.
+    func close() throws {
+        state.withLock { $0.isClosed = $0.isResumed == nil }
+        try CallScope.check()
     }
 
     /// Allows the work to resume.
@@ -63,7 +73,7 @@ final class PauseGate: Sendable {
         let scope = CallScope()
         scope.admission = outer?.admission
         let isPaused = gate.state.withLock { state in
-            state.work = scope
+            (state.work, state.isClosed) = (scope, false)
             return state.isResumed != nil
         }
         if isPaused { scope.interrupt(.paused) }

@@ -79,8 +79,17 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
         return refusal.body(response)
     }
 
+    /// Tells the session that one of several requests of the attempt has brought it further.
+    func receive(progress response: HTTPResponse) { refusal?.progress(response) }
+
     private func inCall(_ response: HTTPResponse) -> HTTPResponse {
         continuing.map { response.inCall(of: $0) } ?? response
+    }
+
+    /// The context of one of several requests of an attempt. The policies do not hear its head, but the response of the
+    /// attempt when it ends; and what is paused is the attempt.
+    var aside: TransferContext {
+        TransferContext(events: events, meter: meter, isDownload: isDownload, refusal: refusal, rules: rules)
     }
 
     /// Returns the context of a transfer that continues after this call: it takes over the permits, and it rejects the
@@ -132,12 +141,15 @@ extension HTTPResponse {
     }
 }
 
-/// How a session recognises a response that refuses its token. The closures do not retain the session.
+/// How a session recognises a response that refuses its token, and what it hears of the others. The closures do not
+/// retain the session.
 struct RefusalRule: Sendable {
     /// Whether the head of a response refuses the token. The answer is known as soon as the head has arrived.
     let head: @Sendable (HTTPResponse) -> Bool
     /// Whether the body of a response refuses the token, although its head does not.
     let body: @Sendable (HTTPResponse) -> Bool
+    /// Receives the response to one of several requests of an attempt, which has brought the attempt further.
+    let progress: @Sendable (HTTPResponse) -> Void
 }
 
 /// The permits of the attempt that a transfer belongs to.
@@ -167,7 +179,7 @@ extension HTTPRequest {
     public func openBody() throws -> any HTTPBody.Reader {
         let reader = try body.open()
         guard let meter = progress, !body.isEmpty else { return reader }
-        meter.beginUpload(total: body.length)
+        meter.begin(body)
         return MeteredBodyReader(reader, meter)
     }
 }

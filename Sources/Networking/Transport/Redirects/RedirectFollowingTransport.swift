@@ -115,7 +115,9 @@ enum Redirect {
             throw refusal("expected one Location, found \(locations.count) different ones", response)
         }
         var next = request
-        next.url = try target(location, of: response)
+        do throws(TargetFault) { next.url = try target(location, of: response) } catch {
+            throw refusal("its Location \(error.reason)", response)
+        }
         if becomesGet(request.method, response.status) {
             next.method = .get
             next.body = .empty
@@ -168,27 +170,33 @@ enum Redirect {
     /// The length of the longest URL that is followed, in bytes. Most servers accept 8 KiB, but some log-ins need more.
     private static let longestTarget = 64 << 10
 
-    private static func target(_ location: String, of response: HTTPResponse) throws -> URL {
+    /// Why a `Location` cannot be used.
+    struct TargetFault: Error {
+        let reason: String
+    }
+
+    /// Returns the URL that the `Location` of a response names.
+    static func target(_ location: String, of response: HTTPResponse) throws(TargetFault) -> URL {
         // A server that redirects to relative paths could let the URL, which each attempt keeps, grow each time.
         guard location.utf8.count <= longestTarget else {
-            throw refusal("its Location has more than \(longestTarget) bytes", response)
+            throw TargetFault(reason: "has more than \(longestTarget) bytes")
         }
         guard let target = URL(reference: location, relativeTo: response.request.url),
             let scheme = target.scheme?.lowercased()
-        else { throw refusal("its Location is not a URL", response) }
+        else { throw TargetFault(reason: "is not a URL") }
         guard scheme == "http" || scheme == "https" else {
-            throw refusal("its Location has the scheme \"\(scheme)\", not http or https", response)
+            throw TargetFault(reason: "has the scheme \"\(scheme)\", not http or https")
         }
-        guard let host = target.host, !host.isEmpty else { throw refusal("its Location has no host", response) }
-        if let fault = URLAuthority(target).fault { throw refusal("its Location is not a URL: \(fault)", response) }
+        guard let host = target.host, !host.isEmpty else { throw TargetFault(reason: "has no host") }
+        if let fault = URLAuthority(target).fault { throw TargetFault(reason: "is not a URL: \(fault)") }
         guard target.absoluteString.utf8.count <= longestTarget else {
-            throw refusal("its Location leads to a URL of more than \(longestTarget) bytes", response)
+            throw TargetFault(reason: "leads to a URL of more than \(longestTarget) bytes")
         }
         guard scheme == "https" || response.request.url.scheme?.lowercased() != "https" else {
-            throw refusal("its Location leads from https to http", response)
+            throw TargetFault(reason: "leads from https to http")
         }
         guard let url = response.request.withoutForeignUser(target) else {
-            throw refusal("its Location has a user and cannot be read", response)
+            throw TargetFault(reason: "has a user and cannot be read")
         }
         return inheritingFragment(url, from: response.request.url)
     }

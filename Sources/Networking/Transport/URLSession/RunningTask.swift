@@ -73,7 +73,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock; only the
             timer.schedule(deadline: .now() + .milliseconds(activity.limit.milliseconds))
             return hasEnded
         }
-        if !transfer.request.body.isEmpty { meter?.beginUpload(total: transfer.request.body.length) }
+        if !transfer.request.body.isEmpty { meter?.begin(transfer.request.body) }
         timer.resume()
         task.resume()
         lock.withLock { activity.begin(at: now) }

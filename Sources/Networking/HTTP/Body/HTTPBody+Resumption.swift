@@ -1,0 +1,172 @@
+import Foundation
+
+extension HTTPBody {
+    /// How an upload goes on after its connection was lost, and after its process has ended.
+    ///
+    /// ```swift
+    /// var body: HTTPBody { .file(film).resumable(.tus) }
+    /// ```
+    public struct Resumption: Hashable, Sendable {
+        /// The number of bytes of one request; nil for one request with all bytes that are missing.
+        var partSize: Int?
+        /// Whether the first bytes are sent with the request that creates the upload, if the server allows it.
+        var sendsFirstPart = false
+        /// What the server is told about the file.
+        var metadata: [String: String] = [:]
+        /// Whether the file is sent in one plain request if the server knows no tus.
+        var allowsPlain = false
+
+        /// The protocol [tus 1.0](https://tus.io/protocols/resumable-upload), with one request for all bytes that are
+        /// missing.
+        public static let tus = Resumption()
+
+        /// The protocol [tus 1.0](https://tus.io/protocols/resumable-upload).
+        ///
+        /// - Parameters:
+        ///   - partSize: The maximum number of bytes of one request, at least 1, for servers and proxies that limit it.
+        ///     If the server offers checksums, each part is sent with its SHA-1 sum. Default: nil, no limit.
+        ///   - sendsFirstPart: Whether the first part is sent with the request that creates the upload, if the server
+        ///     offers it. This saves a round trip. Default: false.
+        ///   - metadata: What the server is told about the file (`Upload-Metadata`), such as its name. A name consists
+        ///     of ASCII characters other than space and comma.
+        ///   - allowsPlain: Whether the file is sent with the endpoint's own request if the server's response to OPTIONS
+        ///     does not say that it knows tus. Such an upload does not go on after an interruption. Default: false: an
+        ///     upload is created nevertheless, because gateways often respond to OPTIONS themselves. If the server knows
+        ///     no tus, it gets this request without the file, and the call ends with
+        ///     ``NetworkError/Kind/uploadRefused``.
+        public static func tus(
+            partSize: Int? = nil, sendsFirstPart: Bool = false, metadata: [String: String] = [:],
+            allowsPlain: Bool = false
+        ) -> Resumption {
+            Resumption(
+                partSize: partSize, sendsFirstPart: sendsFirstPart, metadata: metadata, allowsPlain: allowsPlain)
+        }
+    }
+
+    /// Returns the body as an upload that goes on after an interruption: with the next attempt, the next call, or the
+    /// next process, from where the server says. The body must be a file, and the method POST.
+    ///
+    /// A small hidden file beside the file, `.film.mp4.upload`, notes the URL of the upload, with its query. It is removed
+    /// when the upload is complete. Only its user may read it. The folder must be writable. If the size, the
+    /// modification date or the identity of the file changes before the upload is complete, the call ends with
+    /// ``NetworkError/Kind/bodyUnreadable``; the server may have received some of the new bytes by then.
+    ///
+    /// - Parameter resumption: How it goes on: ``Resumption/tus``.
+    public func resumable(_ resumption: Resumption) -> HTTPBody {
+        .deferred(headers: headers) { [self] encoder in
+            let body = try encoded(by: encoder)
+            guard case .source(var source) = body.content, case .file(let url)? = source.pieces.first,
+                source.pieces.count == 1
+            else {
+                throw NetworkError(.invalidRequest, reason: "upload: expected a body of `.file`, found another one")
+            }
+            try resumption.check()
+            source.upload = ResumableFile(url: url, identity: try FileIdentity(url), resumption: resumption)
+            return HTTPBody(.source(source), headers: body.headers)
+        }
+    }
+
+    /// The file that is uploaded, and how; nil if the upload does not go on after an interruption, and before the body is
+    /// encoded.
+    var upload: ResumableFile? { source?.upload }
+
+    /// Whether the body, which is encoded, is an upload that goes on after an interruption.
+    package var isResumable: Bool { upload != nil }
+
+    /// The position of the first byte in the whole, and the length of the whole; nil if the body is no part.
+    var part: (start: Int, of: Int)? { source?.part }
+
+    /// Returns the body of some bytes of a file, which must not change before they have been read.
+    ///
+    /// - Parameter beforeEnd: Called on a queue for slow files, before the last bytes can be sent.
+    static func bytes(
+        _ range: Range<Int>, of file: ResumableFile, beforeEnd: (@Sendable () -> Void)? = nil
+    ) -> HTTPBody {
+        HTTPBody(
+            .source(
+                Source(
+                    // A piece of the kind `file` would stand for the whole file.
+                    length: range.count, isReplayable: true, pieces: [.unknown],
+                    part: (range.lowerBound, file.identity.size)
+                ) {
+                    let handle = try regularFile(file.url)
+                    try file.requireUnchanged(handle.fileDescriptor)
+                    try handle.seek(toOffset: UInt64(range.lowerBound))
+                    return FileBodyReader(handle, length: range.count) { isEnd in
+                        try file.requireUnchanged(handle.fileDescriptor)
+                        if isEnd { beforeEnd?() }
+                    }
+                }))
+    }
+}
+
+extension HTTPBody.Resumption {
+    /// - Throws: ``NetworkError`` if a value cannot be sent.
+    func check() throws {
+        try NetworkError.require(
+            partSize ?? 1 > 0, "upload: expected a part of at least 1 byte, found \(partSize ?? 0)")
+        for name in metadata.keys {
+            let isName = !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ",") }
+            try NetworkError.require(
+                isName, "upload: expected a name of metadata without spaces and commas, found \"\(name.onOneLine)\"")
+        }
+    }
+
+    /// The value of `Upload-Metadata`; nil for none.
+    var metadataField: String? {
+        guard !metadata.isEmpty else { return nil }
+        return metadata.sorted { $0.key < $1.key }
+            .map { $0.value.isEmpty ? $0.key : "\($0.key) \(Data($0.value.utf8).base64EncodedString())" }
+            .joined(separator: ",")
+    }
+}
+
+/// A file that is uploaded, as it was when the call began.
+struct ResumableFile: Hashable, Sendable {
+    let url: URL
+    let identity: FileIdentity
+    let resumption: HTTPBody.Resumption
+
+    /// - Throws: ``NetworkError/Kind/bodyUnreadable`` if an open file is not the file as it was.
+    func requireUnchanged(_ descriptor: Int32) throws {
+        guard try FileIdentity(descriptor, url) == identity else {
+            throw hasChanged
+        }
+    }
+
+    var hasChanged: NetworkError {
+        .bodyUnreadable(
+            "the file \(url.lastPathComponent) has changed since its upload began; discard the upload to begin again")
+    }
+}
+
+/// What differs if another file has the same name, or if the file was written to.
+struct FileIdentity: Hashable, Codable, Sendable {
+    let number: UInt64
+    let size: Int
+    let seconds, nanoseconds: Int
+
+    /// - Throws: ``NetworkError/Kind/bodyUnreadable``.
+    init(_ url: URL) throws {
+        _ = try HTTPBody.fileLength(url)
+        var status = stat()
+        guard stat(url.path, &status) == 0 else {
+            throw HTTPBody.unreadable(url, FileLock.fault(url.path, reading: true))
+        }
+        self.init(status)
+    }
+
+    init(_ descriptor: Int32, _ url: URL) throws {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else {
+            throw HTTPBody.unreadable(url, FileLock.fault(url.path, reading: true))
+        }
+        self.init(status)
+    }
+
+    private init(_ status: stat) {
+        number = UInt64(status.st_ino)
+        size = Int(status.st_size)
+        (seconds, nanoseconds) = (status.modificationTime.tv_sec, status.modificationTime.tv_nsec)
+    }
+}

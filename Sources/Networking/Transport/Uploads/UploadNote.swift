@@ -1,0 +1,172 @@
+import Foundation
+
+/// The note beside a file that says where its upload is. It is locked while an attempt uses it, so that only one call
+/// uploads the file, in all processes.
+final class UploadNote: Sendable {
+    /// What is noted.
+    struct Content: Codable, Hashable, Sendable {
+        /// The URL of the upload.
+        var upload: URL
+        /// The name of what is uploaded where by whom: ``UploadOrder/name``.
+        var name: String
+        var file: FileIdentity
+        /// Whether the server compares the SHA-1 sum of each request.
+        var takesChecksums = false
+        /// The time at which the server forgets the upload; nil if it has not said.
+        var expires: Date?
+        /// Whether the last byte may have been sent, so that the upload may be complete.
+        var isSent = false
+        /// Whether the last byte was ever given to the connection. If not, the server cannot have it.
+        var hasReachedEnd = false
+        /// The largest position that the server has named.
+        var position = 0
+    }
+
+    /// What an attempt keeps for the next one of its call.
+    struct Memory: Sendable {
+        var content: Content
+        /// Whether the file has it, too.
+        var isStored: Bool
+    }
+
+    private enum State: Sendable {
+        /// Nothing is noted, or the note of another user or for another server, which stays until there is a new one.
+        case none(isForeign: Bool)
+        case some(Content)
+        case closed
+    }
+
+    private let url: URL
+    private let file: PartFile
+    private let order: UploadOrder
+    private let state = Locked(State.none(isForeign: false))
+
+    /// What is noted; nil for nothing.
+    var content: Content? { state.withLock { if case .some(let content) = $0 { content } else { nil } } }
+
+    /// - Throws: ``NetworkError/Kind/uploadRefused`` if another upload of the file is in progress;
+    ///   ``NetworkError/Kind/bodyUnreadable`` if the file has changed since its upload began, unless the server has
+    ///   forgotten the upload; ``NetworkError/Kind/fileNotWritable``.
+    init(of order: UploadOrder, at now: Date) throws {
+        let name = order.file.url.lastPathComponent
+        self.order = order
+        url = UploadNote.place(beside: order.file.url)
+        file = try PartFile(url, isLocked: true) { code in
+            code == EWOULDBLOCK
+                ? NetworkError(
+                    .uploadRefused, reason: "another upload of \(name) is in progress; to discard it, cancel its call")
+                : NetworkError(
+                    .fileNotWritable,
+                    reason: "the note beside \(name) cannot be written (\(String(cString: strerror(code)))); "
+                        + "the folder of the file must be writable",
+                    underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) })
+        }
+        let memory = order.memory
+        guard let content = try read() ?? memory?.content else { return }
+        guard content.name == order.name else {
+            guard memory?.isStored != true else { throw removed }
+            state.withLock { $0 = .none(isForeign: true) }
+            return
+        }
+        if content.file != order.file.identity, !order.discards {
+            // The upload of the earlier content begins again only if the server has forgotten it.
+            if !content.isSent, let expires = content.expires, expires <= now { return }
+            file.close()
+            throw order.file.hasChanged
+        }
+        state.withLock { $0 = .some(content) }
+    }
+
+    /// Notes where the upload is.
+    func write(_ content: Content) {
+        state.withLock { state in
+            if case .closed = state { return }
+            state = .some(content)
+            keep(content)
+        }
+    }
+
+    /// Changes what is noted about an upload. Does nothing if another one is noted by now.
+    func change(_ upload: URL, _ change: (inout Content) -> Void) {
+        state.withLock { state in
+            guard case .some(let old) = state, old.upload == upload else { return }
+            var content = old
+            change(&content)
+            state = .some(content)
+            if content != old { keep(content) }
+        }
+    }
+
+    /// Notes that there is no upload.
+    func clear() {
+        state.withLock { state in
+            guard case .some = state else { return }
+            state = .none(isForeign: false)
+            order.memory = nil
+            try? file.truncate(to: 0)
+        }
+    }
+
+    /// Releases the lock. A note that says nothing is removed.
+    func close() {
+        state.withLock { state in
+            var isEmpty = file.size == 0
+            if case .none(isForeign: false) = state { isEmpty = true }
+            if isEmpty, file.isNamed(url) { unlink(url.path) }
+            state = .closed
+            file.close()
+        }
+    }
+
+    /// Stores a content. If the file cannot be written, the upload goes on in this call, but not in the next one.
+    private func keep(_ content: Content) {
+        let isStored = (try? store(content)) != nil
+        order.memory = Memory(content: content, isStored: isStored)
+    }
+
+    private func store(_ content: Content) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        var text = try encoder.encode(content)
+        // A shorter text would leave the end of the old one.
+        let written = Int(file.size) - UploadNote.form.sealed(Data()).count
+        text += Data(repeating: UInt8(ascii: " "), count: max(written - text.count, 0))
+        try file.overwrite(UploadNote.form.sealed(text))
+    }
+
+    /// Returns what is noted; nil for nothing, and if the note is damaged, so that the upload begins again.
+    ///
+    /// - Throws: ``NetworkError/Kind/fileNotWritable`` if the file is no note;
+    ///   ``NetworkError/Kind/uploadRefused`` if the note of an earlier attempt of the call is gone.
+    private func read() throws -> Content? {
+        let bytes = try file.read(upTo: UploadNote.largest, at: 0)
+        let name = url.lastPathComponent
+        guard bytes.isEmpty || bytes[0] == 0 || bytes.starts(with: UploadNote.title.utf8) else {
+            file.close()
+            throw NetworkError(.fileNotWritable, reason: "the file \(name) exists, and is not the note of an upload")
+        }
+        guard !bytes.isEmpty || order.memory?.isStored != true else {
+            close()
+            throw removed
+        }
+        guard bytes.count < UploadNote.largest, let text = try? UploadNote.form.content(of: bytes) else { return nil }
+        return try? JSONDecoder().decode(Content.self, from: text)
+    }
+
+    private var removed: NetworkError {
+        NetworkError(
+            .uploadRefused,
+            reason: "the note \(url.lastPathComponent) was removed: another call has completed, discarded or replaced "
+                + "the upload meanwhile")
+    }
+
+    /// Returns the URL of the note of a file.
+    static func place(beside file: URL) -> URL {
+        file.deletingLastPathComponent()
+            .appendingPathComponent(FileName.fitting(file.lastPathComponent, before: ".", after: ".upload"))
+    }
+
+    private static let title = "networking-upload"
+    private static let form = SealedText(title, format: 1, words: "the note of an upload")
+    private static let largest = 256 << 10
+}

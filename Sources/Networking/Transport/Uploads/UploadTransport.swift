@@ -1,0 +1,119 @@
+import Foundation
+
+/// A transport for uploads that go on after an interruption. It asks the server where the upload is, and sends the
+/// bytes that are missing.
+struct UploadTransport: Transport {
+    let base: any Transport
+
+    func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
+        guard let upload = request.parts.upload else { return try await base.send(request, delivering: delivery) }
+        return try await send(request, delivering: delivery, as: upload)
+    }
+
+    func reset() async { await base.reset() }
+
+    // Not inlined, so that a request that is no upload does not need the memory of this function while it waits.
+    @inline(never)
+    private func send(
+        _ request: HTTPRequest, delivering delivery: BodyDelivery, as upload: UploadOrder
+    ) async throws -> HTTPResponse {
+        let note = try UploadNote(of: upload, at: (request.parts.transfer?.clock ?? .continuous).date())
+        defer { note.close() }
+        let attempt = TusAttempt(request, delivery, upload, note, over: base)
+        if upload.discards { return try await attempt.discard() }
+        let response = try await PauseGate.passing(request.parts.transfer?.pause) { try await attempt.send() }
+        // The server knows no tus, and a plain upload does not go on.
+        guard let response else { return try await base.send(request, delivering: delivery) }
+        return response
+    }
+}
+
+/// The upload of a call. It is the part of a request that belongs to the uploads, and is the same in all attempts.
+final class UploadOrder: HTTPRequest.Part {
+    private struct State {
+        var name: String?
+        var memory: UploadNote.Memory?
+        var isOver = false
+        var hasMoved = false
+    }
+
+    let file: ResumableFile
+    /// Whether the upload is given up.
+    let discards: Bool
+    private let state = Locked(State())
+
+    init(_ file: ResumableFile, discards: Bool) { (self.file, self.discards) = (file, discards) }
+
+    /// The name of what is uploaded where by whom. Only an upload with the same name goes on.
+    var name: String { state.withLock { $0.name } ?? "" }
+
+    /// What the last attempt has noted; nil if it has noted nothing.
+    var memory: UploadNote.Memory? {
+        get { state.withLock { $0.memory } }
+        set { state.withLock { $0.memory = newValue } }
+    }
+
+    /// Whether another attempt goes on where this one ends. False for a plain upload, because the server knows no tus,
+    /// and once the upload is complete. The creation of an empty file is the whole upload.
+    var goesOn: Bool { !state.withLock { $0.isOver } && (file.identity.size > 0 || discards) }
+
+    /// Whether more bytes have arrived than before the attempt, as far as the server has said.
+    var hasMoved: Bool { state.withLock { $0.hasMoved } }
+
+    /// Notes that another attempt begins.
+    func beginAttempt() { state.withLock { ($0.isOver, $0.hasMoved) = (false, false) } }
+
+    /// Notes that another attempt would begin again.
+    func end() { state.withLock { $0.isOver = true } }
+
+    /// Notes that more bytes have arrived.
+    func move() { state.withLock { $0.hasMoved = true } }
+
+    /// Gives the upload its name, unless it has one: adapters may add something else to each attempt.
+    ///
+    /// - Parameters:
+    ///   - request: The adapted request, whose fields say who the user is. A token of a session may be refreshed.
+    ///   - url: The URL before the adapters.
+    fileprivate func identify(_ request: HTTPRequest, to url: URL) {
+        var members = [url.absoluteString, file.resumption.metadataField ?? ""] + request.parts.identity()
+        for field in request.headersWithCredentials where field.mayIdentifyUser && field.user == nil {
+            members += [field.name.rawValue.lowercased(), field.value]
+        }
+        // Any of them may contain a secret. The digest is stored.
+        let text = members.map { "\($0.utf8.count) \($0)" }.joined(separator: "\n")
+        let name = SHA1Digest.of(text).map { UInt64($0).hexadecimal.suffix(2) }.joined()
+        state.withLock { $0.name = $0.name ?? name }
+    }
+
+    var outsideOrigin: UploadOrder? { self }
+    var outsideCall: UploadOrder? { nil }
+    var identity: [String] { [] }
+}
+
+extension HTTPRequest.Parts {
+    /// The upload of the call; nil if the body is no upload that goes on after an interruption.
+    var upload: UploadOrder? { self[UploadOrder.self] }
+}
+
+extension HTTPRequest {
+    /// Begins an attempt to upload a file.
+    ///
+    /// - Parameter discards: Whether the upload is given up.
+    /// - Throws: ``NetworkError/Kind/invalidRequest`` if the request cannot be an upload that goes on.
+    mutating func beginUpload(_ file: ResumableFile, discards: Bool) throws(NetworkError) {
+        try NetworkError.require(
+            method == .post, "upload: expected the method POST, which creates an upload, found \(method)")
+        let condition = HTTPHeader.Name.conditions.first { headers[$0] != nil }
+        try NetworkError.require(
+            condition == nil,
+            "upload: expected no condition, because the upload has several requests, found \(condition?.rawValue ?? "")"
+        )
+        if let known = parts.upload, known.file == file { return known.beginAttempt() }
+        parts[UploadOrder.self] = UploadOrder(file, discards: discards)
+    }
+
+    /// Gives the upload its name.
+    ///
+    /// - Parameter url: The URL before the adapters.
+    func identifyUpload(to url: URL) { parts.upload?.identify(self, to: url) }
+}
