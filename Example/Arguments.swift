@@ -6,6 +6,8 @@ enum Arguments {
     case fetch(URL, bearer: String?)
     /// A process that the tour starts: it writes a comment through an outbox.
     case write(in: URL, to: URL)
+    /// A process that the tour starts: it uploads a file.
+    case upload(URL, to: URL)
     case help
 
     struct Fault: Error, CustomStringConvertible {
@@ -25,7 +27,7 @@ enum Arguments {
                 self = .help
                 return
             }
-            guard ["--url", "--bearer", "--har", "--write"].contains(word) else {
+            guard ["--url", "--bearer", "--har", "--write", "--upload"].contains(word) else {
                 throw Fault(description: "unknown argument \(word)\n\(Self.usage)")
             }
             guard let value = rest.popFirst() else { throw Fault(description: "expected a value after \(word)") }
@@ -40,6 +42,7 @@ enum Arguments {
         guard let url = URL(string: text) else { throw Fault(description: "\(text) is not a URL") }
         self =
             values["--write"].map { .write(in: URL(fileURLWithPath: $0), to: url) }
+            ?? values["--upload"].map { .upload(URL(fileURLWithPath: $0), to: url) }
             ?? .fetch(url, bearer: values["--bearer"])
     }
 }

@@ -11,6 +11,7 @@ struct Example {
             case .tour(let archive): exit(try await Tour.play(writing: archive) ? 0 : 1)
             case .fetch(let url, let bearer): exit(await Fetch.run(url, bearer: bearer) ? 0 : 1)
             case .write(let folder, let url): try await Writes.write(in: folder, to: url)
+            case .upload(let file, let url): try await Uploads.upload(file, to: url)
             case .help: print(Arguments.usage)
             }
         } catch {

@@ -36,6 +36,7 @@ struct Tour {
         try await Traffic(tour.ledger).play()
         try await Transfers(tour.ledger).play()
         try await Writes(tour.ledger).play()
+        try await Uploads(tour.ledger).play()
         try await Watching(tour.ledger).play(recorder: tour.recorder, writing: archive)
         return tour.ledger.close(
             refreshes: tour.backend.counts.refreshed,

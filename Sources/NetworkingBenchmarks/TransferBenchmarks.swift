@@ -26,7 +26,8 @@
     struct UploadBenchmark: Benchmark {
         let name = "upload"
         let explanation =
-            "1 GiB from a file as a multipart form on loopback: the pipeline and the curl program, alternating."
+            "1 GiB from a file on loopback: as a multipart form, the pipeline and the curl program, alternating; and as it "
+            + "is, plain and as an upload that goes on after an interruption (tus), alternating."
 
         func run(_ report: Report, isQuick: Bool) async throws {
             let bench = try TransferBench(isQuick: isQuick)
@@ -41,6 +42,10 @@
                 return Double((UInt64(first) ?? .max) - start) / 1_000_000
             } against: {
                 ["-s", "-o", "/dev/null", "-F", "film=@\(source.path)", "-H", "Expect:", url.absoluteString]
+            }
+            try await bench.compare(report) { isResumable in
+                let body = isResumable ? HTTPBody.file(source).resumable(.tus) : .file(source)
+                _ = try await service.request(TransferEndpoint(path: "tus", body: body), as: .data)
             }
         }
     }
@@ -115,6 +120,32 @@
                     note: rate(walls[0].median) + (ratio.map { String(format: ", %.2f × curl", $0) } ?? "") + first))
             guard !walls[1].isEmpty else { return report.say("The curl program is not installed: no comparison.") }
             report.add(Row(subject: "curl", wall: walls[1].median, note: rate(walls[1].median)))
+        }
+
+        /// Sends the file plain, and as an upload that goes on after an interruption, alternately, and reports the medians.
+        func compare(_ report: Report, _ send: (_ isResumable: Bool) async throws -> Void) async throws {
+            var walls = [[Double]](repeating: [], count: 2)
+            var growths = [0, 0]
+            for round in 0...rounds {
+                for index in 0..<2 {
+                    let before = Measurement.residentKiB
+                    Measurement.forgetPeak()
+                    let measured = try await Measurement.of {
+                        try await send(index == 1)
+                        return 1
+                    }
+                    guard round > 0 else { continue }
+                    walls[index].append(measured.wall)
+                    growths[index] = max(growths[index], Measurement.peakResidentKiB - before)
+                }
+            }
+            for (index, subject) in ["plain file", "resumable file"].enumerated() {
+                let ratio = String(format: ", %.2f × the rate of the plain file", walls[0].median / walls[index].median)
+                report.add(
+                    Row(
+                        subject: subject, wall: walls[index].median, residentGrowthKiB: growths[index],
+                        note: rate(walls[index].median) + (index == 1 ? ratio : "")))
+            }
         }
 
         private func rate(_ wall: Double) -> String {

@@ -4,7 +4,7 @@
     /// The server of the transfer benchmarks. It runs in a process of its own, with one thread for each connection,
     /// and ends when its standard input ends.
     ///
-    /// `GET /N` returns N bytes. `POST` reads the whole body and returns the time of its first byte, in nanoseconds of
+    /// `GET /N` returns N bytes. `/tus` creates an upload of tus 1.0. Any other `POST` reads the whole body and returns the time of its first byte, in nanoseconds of
     /// the monotonic clock.
     enum TransferServer {
         private static let piece = [UInt8](repeating: 7, count: 1 << 20)
@@ -52,8 +52,20 @@
                         first = first ?? now
                         left -= count
                     }
-                    write("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n\(padded(first ?? 0))", to: client)
+                    write(answer(to: head, length, first), to: client)
                 }
+            }
+        }
+
+        /// Returns the response to a request whose body was read.
+        private static func answer(to head: String, _ length: Int, _ first: UInt64?) -> String {
+            let tus = "Tus-Resumable: 1.0.0\r\nTus-Version: 1.0.0\r\n"
+            switch head.prefix(while: { $0 != "\r" }).split(separator: " ").prefix(2).joined(separator: " ") {
+            case "OPTIONS /tus": return "HTTP/1.1 204 No Content\r\n\(tus)\r\n"
+            case "POST /tus" where field("upload-length", in: head) != nil:
+                return "HTTP/1.1 201 Created\r\n\(tus)Location: /tus/1\r\nContent-Length: 0\r\n\r\n"
+            case "PATCH /tus/1": return "HTTP/1.1 204 No Content\r\n\(tus)Upload-Offset: \(length)\r\n\r\n"
+            default: return "HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n\(padded(first ?? 0))"
             }
         }
 

@@ -25,6 +25,9 @@ enum NetworkingProof {
                 if arguments.first == "download", let worker = DownloadWorker(Array(arguments.dropFirst())) {
                     return await worker.run()
                 }
+                if arguments.first == "upload", let worker = UploadWorker(Array(arguments.dropFirst())) {
+                    return await worker.run()
+                }
                 if arguments.first == "outbox", let worker = OutboxWorker(Array(arguments.dropFirst())) {
                     return try await worker.run()
                 }

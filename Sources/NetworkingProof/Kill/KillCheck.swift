@@ -3,13 +3,14 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// At random moments, kills processes that share a token, a cache on disk, the target of a download, or an outbox.
+/// At random moments, kills processes that share a token, a cache on disk, the target of a download, the file of an
+/// upload, or an outbox.
 /// Checks that the other processes find a correct token, that every call ends, that the cache contains each stored
 /// response with the correct bytes, that the target is always a complete file, and that no stored write is lost or sent
 /// again without a reason.
 struct KillCheck: Check {
     let name = "kill"
-    let parts = ["token-file", "etcd", "cache", "full-cache", "download", "outbox"]
+    let parts = ["token-file", "etcd", "cache", "full-cache", "download", "upload", "outbox"]
 
     func run(_ report: Report, _ settings: ProofSettings) async throws {
         if settings.includes("token-file") { try await inFolder { try await killWithFile(in: $0, report, settings) } }
@@ -20,6 +21,7 @@ struct KillCheck: Check {
             try await inFolder { try await killWithCache(isFull: true, in: $0, report, settings) }
         }
         if settings.includes("download") { try await inFolder { try await killWithDownload(in: $0, report, settings) } }
+        if settings.includes("upload") { try await inFolder { try await killWithUpload(in: $0, report, settings) } }
         if settings.includes("outbox") { try await inFolder { try await killWithOutbox(in: $0, report, settings) } }
         if settings.includes("etcd") { try await inFolder { try await killWithEtcd(in: $0, report, settings) } }
     }
@@ -108,6 +110,32 @@ struct KillCheck: Check {
             "kill download", since: begun,
             "\(kills) kills of \(fleet.size) processes, \(requests.grouped) requests, \(resumed.grouped) resumed",
             violations: fleet.violations + idleness)
+    }
+
+    /// Kills 500 processes (30 in a quick run) that upload one file, each up to 60 ms after a request.
+    private func killWithUpload(in folder: URL, _ report: Report, _ settings: ProofSettings) async throws {
+        let begun = ContinuousClock.now
+        let kills = settings.count ?? (settings.isQuick ? 30 : 500)
+        let fleet = try UploadFleet(in: folder)
+        var random = SeededGenerator(seed: settings.seed)
+        for number in 0..<kills where fleet.violations.isEmpty {
+            try await fleet.waitForRequest(after: fleet.server.counts.requests)
+            try await Task.sleep(for: .microseconds(Int.random(in: 0..<60_000, using: &random)))
+            try fleet.replace(Int.random(in: 0..<fleet.size, using: &random))
+            if number % 100 == 99 { report.progress("kill upload", since: begun, "\(number + 1) of \(kills) kills") }
+        }
+        try await fleet.finish()
+        let (requests, resumed, created, complete) = fleet.server.counts
+        let isIdle = resumed < kills / 10 || complete < kills / 50
+        var faults = isIdle ? ["too few uploads: \(resumed) went on, \(complete) are complete"] : []
+        // Most kills hit a process that sends bytes, or waits for another one.
+        if fleet.server.abandoned > 2 + kills / 20 {
+            faults.append("\(created) uploads were created, and only \(complete) completed: notes were lost")
+        }
+        report.end(
+            "kill upload", since: begun,
+            "\(kills) kills of \(fleet.size) processes, \(requests.grouped) requests, \(resumed.grouped) went on, "
+                + "\(complete.grouped) complete", violations: fleet.violations + faults)
     }
 
     /// Kills 500 processes (20 in a quick run) that send the entries of one outbox, each up to 20 ms after a request.
