@@ -41,7 +41,7 @@ package final class CallTrack: Sendable {
     /// Whether the call can be paused: it is a download, or an upload that goes on after an interruption.
     var canPause: Bool {
         guard pauseGate != nil, isUpload else { return pauseGate != nil }
-        return request.map { $0.body.upload != nil } ?? false
+        return request?.parts.upload != nil
     }
     /// The target to which the response's body is delivered.
     let target: BodyTarget

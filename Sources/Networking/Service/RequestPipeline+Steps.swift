@@ -17,6 +17,7 @@ extension RequestPipeline {
         if let file = request.body.upload {
             try request.beginUpload(file, discards: discards)
         } else {
+            if !history.isEmpty { request.endUpload() }  // a handler has replaced the body
             try NetworkError.require(!discards, "upload: expected a body that is resumable")
         }
         original = request
@@ -100,7 +101,11 @@ extension RequestPipeline {
         try scope.check()
         try encodeBody(of: &request)
         if let file = requirements.download?.value { request.beginDownload(to: file) }
-        if original.body.isResumable { request.identifyUpload(to: original.url) }
+        if original.body.isResumable {
+            try NetworkError.require(
+                request.body.length == original.body.length, "upload: expected that no adapter changes the body")
+            request.identifyUpload(to: original.url)
+        }
         phase = .sent(request, at: client.clock.now(), begun: phase.begun)
         events?.report(.adapted(request))
         return request

@@ -89,8 +89,8 @@ final class RequestPipeline {
         events = Events.of(endpoint, on: client, settings.observers ?? [], in: self.scope, for: track)
         context = TransferContext(
             events: events?.receiver, meter: track?.meter ?? settings.progress ?? events?.makeMeter(on: client.clock),
-            pause: track?.pauseGate, isDownload: requirements.isDownload, refusal: client.refusal,
-            rules: CallRules(settings, of: client))
+            pause: track?.pauseGate, pausesUpload: !self.method.isSafe, isDownload: requirements.isDownload,
+            refusal: client.refusal, rules: CallRules(settings, of: client))
         self.scope.admission = context
         date = client.clock.date()
         begun = client.clock.now()

@@ -66,7 +66,10 @@ public struct RequestFailure: Sendable {
     /// also true for an upload that goes on after an interruption (``HTTPBody/resumable(_:)``), until it is complete.
     public var isSafeToRepeat: Bool {
         guard let request else { return false }
-        if adaptedRequest?.parts.upload?.goesOn == true { return true }
+        if let upload = adaptedRequest?.parts.upload {
+            if upload.goesOn { return true }
+            if upload.isComplete { return false }
+        }
         // After a response, the error may belong to another call, for example of a converter.
         if response == nil, let error = originalError as? NetworkError ?? networkError, error.isUnprocessed {
             return true

@@ -20,7 +20,8 @@ public struct HTTPBody: Sendable {
         case data(Data)
         case unencoded(@Sendable (any BodyEncoder) throws -> HTTPBody)
         case form(MultipartForm)
-        case source(Source)
+        /// Behind a reference, so that a body without a source, which most requests have, is small.
+        indirect case source(Source)
     }
 
     /// Bytes that a reader supplies while they are sent.

@@ -172,22 +172,23 @@ extension Locked<Int?> {
 extension AdmissionPermit.Outcome {
     /// Returns what the outcome says about the host to which the request was admitted.
     fileprivate func about(_ home: HTTPOrigin) -> CircuitMachine.Outcome {
-        let (known, request, isRedirected): (CircuitMachine.Outcome, HTTPRequest?, Bool)
+        let (known, request, first): (CircuitMachine.Outcome, HTTPRequest?, HTTPResponse?)
         switch self {
         case .responded(let response):
-            (known, request, isRedirected) = (.init(response.status), response.request, !response.redirects.isEmpty)
+            (known, request, first) = (.init(response.status), response.request, response.redirects.first)
         case .failed(let error):
             let error = NetworkError.wrapping(error)
             // A response says more about the host than the kind of the error.
             let refused = error.kind == .notProcessed ? error.response : nil
-            (request, isRedirected) = (error.request, !error.redirects.isEmpty)
+            (request, first) = (error.request, error.redirects.first)
             known = refused.map { .init($0.status) } ?? .init(error.kind)
         case .notSent:
             return .neither
         }
         guard let request, request.origin != home else { return known }
-        if isRedirected { return .success }
-        return request.parts.upload == nil ? known : .neither
+        // An upload may have begun at another origin, whose redirects say nothing about the host.
+        guard request.parts.upload != nil else { return first == nil ? known : .success }
+        return first?.request.origin == home ? .success : .neither
     }
 }
 

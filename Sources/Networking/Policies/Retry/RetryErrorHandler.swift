@@ -39,6 +39,7 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
         guard policy.budget?.spend() ?? true else {
             return .next(failure.error, because: "the retry budget is used up")
         }
+        original.parts.upload?.beginRetry()
         // The retry is noted in the request: it counts only if the request is sent.
         let request = (replacement ?? original).notingRetry(after: delay, by: retrier, of: original)
         return .retry(after: delay, with: request, because: failure.cause)

@@ -21,7 +21,7 @@ struct DownloadTransport: Transport {
         _ request: HTTPRequest, delivering delivery: BodyDelivery, as download: Download
     ) async throws -> HTTPResponse {
         try download.destination.check()
-        return try await PauseGate.passing(request.parts.transfer?.pause) {
+        return try await PauseGate.passing(request.parts.transfer?.downloadPause) {
             download.destination.isContinued
                 ? try await resume(request, delivery, download)
                 : try await base.send(request, delivering: delivery)

@@ -150,7 +150,7 @@ public struct FileDestination: Sendable {
         let file = try PartFile(name, isLocked: resuming != .never, mayExist: isContinued, fault)
         defer { file.close() }
         let isContinuable = try begin(file, response)
-        let pause = response.request.parts.transfer?.pause
+        let pause = response.request.parts.transfer?.downloadPause
         // A part that only this call continues stays after a pause.
         var isKept: Bool { isContinuable && (resuming != .never || pause?.wasInterrupted == true) }
         do {

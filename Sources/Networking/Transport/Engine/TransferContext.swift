@@ -11,6 +11,10 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
     let meter: RequestProgress.Meter?
     /// Pauses the call; nil if it cannot be paused.
     let pause: PauseGate?
+    /// Whether the call that is paused is an upload: its response is not paused.
+    private let pausesUpload: Bool
+    /// Pauses a download; nil if the call is none, or cannot be paused.
+    var downloadPause: PauseGate? { pausesUpload ? nil : pause }
     /// Whether the body of the response is written into a file.
     let isDownload: Bool
     /// How the session of the call recognises a refusal of its token; nil if the call has no session.
@@ -24,12 +28,14 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
 
     init(
         events: (@Sendable (RequestSignal) -> Void)? = nil, meter: RequestProgress.Meter? = nil,
-        pause: PauseGate? = nil, isDownload: Bool = false, admission: (any TransferAdmission)? = nil,
+        pause: PauseGate? = nil, pausesUpload: Bool = false, isDownload: Bool = false,
+        admission: (any TransferAdmission)? = nil,
         refusal: RefusalRule? = nil, rules: (any StatusRules)? = nil, continuing: HTTPRequest? = nil
     ) {
         self.events = events
         self.meter = meter
         self.pause = pause
+        self.pausesUpload = pausesUpload
         self.isDownload = isDownload
         self.refusal = refusal
         self.rules = rules

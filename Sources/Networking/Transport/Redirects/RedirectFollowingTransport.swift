@@ -4,7 +4,8 @@ import Foundation
 ///
 /// A 301 or 302 changes POST to GET, a 303 changes every method except HEAD to GET, and a 307 or 308 preserves method
 /// and body. If scheme, host or port changes, the next request contains only fields that are known to be harmless, and
-/// `Idempotency-Key`, `Prefer`, `Last-Event-ID` and `X-HTTP-Method-Override`. A redirect from https to http is refused.
+/// fields without which it would have another meaning, such as `Idempotency-Key`, `Prefer` and `Upload-Checksum`. A
+/// redirect from https to http is refused.
 struct RedirectFollowingTransport: Transport {
     let base: any Transport
     var policy = RedirectPolicy.standard

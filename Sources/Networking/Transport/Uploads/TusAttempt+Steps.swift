@@ -39,6 +39,7 @@ extension TusAttempt {
         creation.headers[.uploadMetadata] = resumption.metadataField ?? request.headers[.uploadMetadata]
         if !isAgain { creation.headers[.idempotencyKey] = request.headers[.idempotencyKey] }
         if isFirstPart { creation.headers[.contentType] = TusAttempt.mediaType }
+        if size == 0 { upload.end() }  // the creation is the whole upload
         let response = try await exchange(creation)
         guard response.status.isSuccessful, !response.isRefusal else { return .end(ending(response)) }
         let url = try location(of: response)
@@ -120,7 +121,9 @@ extension TusAttempt {
             part.headers[.uploadChecksum] = try await checksum(range)
         }
         let response = end == size ? try await sendLast(part) : try await exchange(part)
-        if !content.isSent, response.status.isClientError { note.change(url) { $0.isSent = false } }
+        // With one of these statuses, an earlier request may still be in progress, and bring all bytes.
+        let isElsewhere = content.hasReachedEnd && [.conflict, .locked].contains(response.status)
+        if !content.isSent, response.status.isClientError, !isElsewhere { note.change(url) { $0.isSent = false } }
         if response.isRefusal { return .end(ending(response)) }
         switch response.status {
         case .locked: throw busy(response)
@@ -164,7 +167,7 @@ extension TusAttempt {
     private func complete(_ response: HTTPResponse) -> Step {
         try? request.parts.transfer?.pause?.close()
         note.clear()
-        upload.end()
+        upload.complete()
         return .end(ending(response))
     }
 

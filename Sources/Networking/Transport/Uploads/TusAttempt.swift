@@ -126,8 +126,8 @@ struct TusAttempt {
     }
 }
 
-/// How much an attempt sends and repeats, so that it ends, and sends little more than the file, whatever the server
-/// says.
+/// How much an attempt sends and repeats, so that it ends, and sends at most a small multiple of the file, whatever the
+/// server says.
 struct TusPatience {
     private var beginnings = 0
     /// The largest position that the server has named.

@@ -61,8 +61,10 @@ final class UploadNote: Sendable {
                         + "the folder of the file must be writable",
                     underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) })
         }
-        let memory = order.memory
-        guard let content = try read() ?? memory?.content else { return }
+        let (memory, stored) = (order.memory, try read())
+        // What could not be stored is newer than what the file says, unless another call has replaced the upload.
+        let isNewer = memory?.isStored == false && (stored == nil || stored?.upload == memory?.content.upload)
+        guard let content = isNewer ? memory?.content : stored ?? memory?.content else { return }
         guard content.name == order.name else {
             guard memory?.isStored != true else { throw removed }
             state.withLock { $0 = .none(isForeign: true) }

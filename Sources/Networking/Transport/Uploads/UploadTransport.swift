@@ -17,6 +17,9 @@ struct UploadTransport: Transport {
     private func send(
         _ request: HTTPRequest, delivering delivery: BodyDelivery, as upload: UploadOrder
     ) async throws -> HTTPResponse {
+        if upload.isComplete {
+            throw TusAttempt.refusal("it is complete, and only another call sends the file again")
+        }
         let note = try UploadNote(of: upload, at: (request.parts.transfer?.clock ?? .continuous).date())
         defer { note.close() }
         let attempt = TusAttempt(request, delivery, upload, note, over: base)
@@ -34,6 +37,7 @@ final class UploadOrder: HTTPRequest.Part {
         var name: String?
         var memory: UploadNote.Memory?
         var isOver = false
+        var isComplete = false
         var hasMoved = false
     }
 
@@ -54,14 +58,23 @@ final class UploadOrder: HTTPRequest.Part {
     }
 
     /// Whether another attempt goes on where this one ends. False for a plain upload, because the server knows no tus,
-    /// and once the upload is complete. The creation of an empty file is the whole upload.
-    var goesOn: Bool { !state.withLock { $0.isOver } && (file.identity.size > 0 || discards) }
+    /// and once the upload is complete.
+    var goesOn: Bool { !state.withLock { $0.isOver } }
 
-    /// Whether more bytes have arrived than before the attempt, as far as the server has said.
+    /// Whether the server has all bytes. The call does not send them again.
+    var isComplete: Bool { state.withLock { $0.isComplete } }
+
+    /// Whether more bytes have arrived since the last retry of the policy, as far as the server has said.
     var hasMoved: Bool { state.withLock { $0.hasMoved } }
 
     /// Notes that another attempt begins.
-    func beginAttempt() { state.withLock { ($0.isOver, $0.hasMoved) = (false, false) } }
+    func beginAttempt() { state.withLock { $0.isOver = $0.isComplete } }
+
+    /// Notes that the policy repeats the call.
+    func beginRetry() { state.withLock { $0.hasMoved = false } }
+
+    /// Notes that the server has all bytes.
+    func complete() { state.withLock { ($0.isOver, $0.isComplete) = (true, true) } }
 
     /// Notes that another attempt would begin again.
     func end() { state.withLock { $0.isOver = true } }
@@ -111,6 +124,9 @@ extension HTTPRequest {
         if let known = parts.upload, known.file == file { return known.beginAttempt() }
         parts[UploadOrder.self] = UploadOrder(file, discards: discards)
     }
+
+    /// The request is no upload that goes on, although an earlier one of its call was.
+    mutating func endUpload() { if parts.upload != nil { parts[UploadOrder.self] = nil } }
 
     /// Gives the upload its name.
     ///

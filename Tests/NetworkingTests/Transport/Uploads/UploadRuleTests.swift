@@ -8,15 +8,43 @@ import Testing
 struct UploadRuleTests {
     private let location = "https://upload.example.net/films"
 
-    @Test("What fails after the last byte does not upload the file again")
-    func over() async throws {
+    @Test("What fails after the last byte does not upload the file again", arguments: [nil, "key"])
+    func over(key: String?) async throws {
         let fixture = try UploadFixture()
-        let service = fixture.service { $0.retry = RetryPolicy(retries: 3, backoff: .constant(.zero), on: .any) }
+        let service = fixture.service {
+            $0.retry = RetryPolicy(retries: 3, backoff: .constant(.zero), on: .any)
+            $0.requestAdaptingService = RequestAdaptingService([
+                AdHocAdapter { request, _ in request.headers[.idempotencyKey] = key }
+            ])
+        }
         await #expect(throws: (any Error).self) {
             try await service.request(
                 TapeEndpoint(file: fixture.file), with: RequestSettings { $0.validators = [.status([.ok])] })
         }
         #expect(fixture.server.methods == ["OPTIONS", "POST", "PATCH"] && fixture.server.complete.count == 1)
+    }
+
+    @Test("A handler may send another body, and an adapter may not")
+    func otherBody() async throws {
+        let fixture = try UploadFixture()
+        fixture.server.order(.options, .respond(StubResponse(.serviceUnavailable)))
+        let handler = AdHocErrorHandler { failure in
+            guard var request = failure.originalRequest, request.body.length == 100_000 else {
+                return .next(failure.error)
+            }
+            request.body = .string("instead")
+            return .retry(with: request, because: "the body is replaced")
+        }
+        let service = fixture.service { $0.errorHandlingService = ErrorHandlingService([handler]) }
+        await #expect(throws: (any Error).self) { try await fixture.upload(by: service) }
+        let last = try #require(fixture.server.stub.requests.last)
+        #expect(fixture.server.methods == ["OPTIONS", "POST"] && last.body.data == Data("instead".utf8))
+        let adapting = fixture.service {
+            $0.requestAdaptingService = RequestAdaptingService([
+                AdHocAdapter { request, _ in request.body = .string("instead") }
+            ])
+        }
+        await #expect { try await fixture.upload(by: adapting) } throws: { "\($0)".contains("no adapter changes") }
     }
 
     @Test("An adapter that adds something else to each URL does not make another upload of it")
