@@ -24,9 +24,12 @@ struct HostileCase: Sendable {
         calls = Array(repeating: .get, count: expected.count)
     }
 
-    /// The idle timeout of the calls. Default: 10 s, so that calls do not time out when the machine stalls. For HTTP/2:
-    /// 1 s, because the expected outcomes of its cases include the timeout.
-    var idle: Duration { idleTimeout ?? (client == .http2 ? .seconds(1) : .seconds(10)) }
+    /// The idle timeout of the calls. Default: 10 s, so that calls do not time out when the machine stalls. For a case
+    /// of HTTP/2 whose expected outcomes include the timeout: 1 s.
+    var idle: Duration {
+        let mayTimeOut = ([expected] + exceptions.values).joined().contains(where: \.mayTimeOut)
+        return idleTimeout ?? (client == .http2 && mayTimeOut ? .seconds(1) : .seconds(10))
+    }
 
     /// Returns the same case with other calls.
     func calling(_ calls: HostileCall...) -> Self { changed { $0.calls = calls } }

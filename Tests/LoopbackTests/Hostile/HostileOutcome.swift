@@ -25,6 +25,15 @@ indirect enum HostileOutcome: Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether the idle timeout is an outcome.
+    var mayTimeOut: Bool {
+        switch self {
+        case .kind(let kind): kind == .idleTimedOut
+        case .oneOf(let outcomes): outcomes.contains(where: \.mayTimeOut)
+        default: false
+        }
+    }
+
     /// Whether a part of the response is missing, so that no engine may take it for a whole one.
     var isEarlyEnd: Bool {
         guard case .kind(let kind) = self else { return false }
