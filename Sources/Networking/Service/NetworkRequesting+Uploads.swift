@@ -2,8 +2,7 @@ import Foundation
 
 extension NetworkRequesting {
     /// Gives up the upload of a file that was interrupted (``HTTPBody/resumable(_:)``): asks the server to forget what
-    /// it has received, and removes the note beside the file. The file must still
-    /// exist; its content may have changed.
+    /// it has received, and removes the note beside the file. The file must still exist; its content may have changed.
     ///
     /// The call is made as any other call of the endpoint, with its adapters, its token and its retries. If the server
     /// does not end uploads when it is asked to (403, 405, 501), only the note is removed.

@@ -19,9 +19,9 @@ public enum RequestEvent: Sendable {
     case permitAcquired(attempt: Int)
     /// The request after adapting, before the transport gets it.
     case adapted(HTTPRequest)
-    /// A transport of the library has sent a request: the first request, or the request of a redirect. Other transports
-    /// do not report this event. It is not reported if the response comes from a cache, or from the transfer of an
-    /// equal request.
+    /// A transport of the library has sent a request: the first request, the request of a redirect, or one of several
+    /// requests of an upload that goes on after an interruption. Other transports do not report this event. It is not
+    /// reported if the response comes from a cache, or from the transfer of an equal request.
     case sent(HTTPRequest)
     /// A response was a redirect, and the request to its target is about to be sent.
     case redirected(HTTPResponse, to: HTTPRequest)

@@ -11,7 +11,7 @@ extension HTTPBody {
         var partSize: Int?
         /// Whether the first bytes are sent with the request that creates the upload, if the server allows it.
         var sendsFirstPart = false
-        /// What the server is told about the file.
+        /// The properties of the file that are sent to the server.
         var metadata: [String: String] = [:]
         /// Whether the file is sent in one plain request if the server knows no tus.
         var allowsPlain = false
@@ -27,8 +27,8 @@ extension HTTPBody {
         ///     If the server offers checksums, each part is sent with its SHA-1 sum. Default: nil, no limit.
         ///   - sendsFirstPart: Whether the first part is sent with the request that creates the upload, if the server
         ///     offers it. This saves a round trip. Default: false.
-        ///   - metadata: What the server is told about the file (`Upload-Metadata`), such as its name. A name consists
-        ///     of ASCII characters other than space and comma.
+        ///   - metadata: The properties of the file that are sent to the server (`Upload-Metadata`), such as its name.
+        ///     The name of a property consists of ASCII characters other than space and comma.
         ///   - allowsPlain: Whether the file is sent with the endpoint's own request if the server's response to OPTIONS
         ///     does not say that it knows tus. Such an upload does not go on after an interruption. Default: false: an
         ///     upload is created nevertheless, because gateways often respond to OPTIONS themselves. If the server knows

@@ -30,7 +30,7 @@ final class PauseGate: Sendable {
         return isNew
     }
 
-    /// Prevents that the work in progress is paused, unless it is paused already.
+    /// Prevents the work in progress from being paused, unless it is paused already.
     ///
     /// - Throws: ``Interruption/paused``.
     func close() throws {

@@ -92,7 +92,7 @@ struct HostileUploadTests {
     }
 
     @Test(
-        "Any other status is that of the call, and the upload goes on with the next call",
+        "The call ends with any other status, and the next call continues the upload",
         arguments: [400, 403, 413, 412, 500, 503])
     func statuses(code: Int) async throws {
         let fixture = try UploadFixture()

@@ -155,7 +155,7 @@ struct UploadRuleTests {
             breaker.state(of: home) != .closed, "only the storage has responded: \(fixture.server.methods.suffix(5))")
     }
 
-    @Test("A cancelled upload goes on with the next call", arguments: [HTTPMethod.options, .post, .head, .patch])
+    @Test("The next call continues a cancelled upload", arguments: [HTTPMethod.options, .post, .head, .patch])
     func cancelled(method: HTTPMethod) async throws {
         let fixture = try UploadFixture()
         if method == .head {

@@ -25,7 +25,7 @@ struct UploadServerTests {
         #expect(digest.finish().base64EncodedString() == "qZk+NkcGgWq6PiVxeFDCbJzQ2J0=")
     }
 
-    @Test("The first part and what is told about the file are sent with the request that creates the upload")
+    @Test("The first part and the metadata of the file are sent with the request that creates the upload")
     func firstPart() async throws {
         let fixture = try UploadFixture(size: 25)
         try await fixture.upload(
