@@ -80,8 +80,9 @@ extension JSONDecoder {
     fileprivate func readJSON<Value: Decodable>(
         _ type: Value.Type, from data: Data, at path: JSONValue.Path?
     ) throws -> Value {
+        // The settings are read last: a decoder locks them, and many calls use one decoder.
         // Foundation's decoder needs far more time for a value of any kind.
-        if path == nil, !allowsJSON5, let untyped = JSONValue.untypedTypes.first(where: { $0 == type }),
+        if path == nil, let untyped = JSONValue.untyped(type), !allowsJSON5,
             let found = try untyped.value(of: JSONValue(jsonOfCall: data)), let value = found as? Value
         {
             return value
@@ -141,12 +142,19 @@ extension JSONDecoder {
 }
 
 extension JSONValue {
-    /// The types that consist of values of any kind. Comparing types is much faster than asking for a conformance,
-    /// which Swift has to look up for each generic type.
-    fileprivate static let untypedTypes: [any UntypedJSON.Type] = [
-        JSONValue.self, [JSONValue].self, [String: JSONValue].self, ProblemDetails.self, JSONValue?.self,
-        [JSONValue]?.self, [String: JSONValue]?.self, ProblemDetails?.self,
-    ]
+    /// Returns a type that consists of values of any kind; nil for every other type. Comparing types is much faster than
+    /// asking for a conformance, which Swift has to look up for each generic type.
+    fileprivate static func untyped<Value>(_ type: Value.Type) -> (any UntypedJSON.Type)? {
+        if type == JSONValue.self { return JSONValue.self }
+        if type == [JSONValue].self { return [JSONValue].self }
+        if type == [String: JSONValue].self { return [String: JSONValue].self }
+        if type == ProblemDetails.self { return ProblemDetails.self }
+        if type == JSONValue?.self { return JSONValue?.self }
+        if type == [JSONValue]?.self { return [JSONValue]?.self }
+        if type == [String: JSONValue]?.self { return [String: JSONValue]?.self }
+        if type == ProblemDetails?.self { return ProblemDetails?.self }
+        return nil
+    }
 }
 
 /// A type that consists of values of any kind.

@@ -127,7 +127,7 @@ extension HTTPResponse {
     ///
     /// - Throws: An error if it is empty. For JSON, a body of white space is empty, too.
     func nonEmpty(for decoder: any BodyDecoder = JSONDecoder()) throws -> Data {
-        guard !data.isEmpty, !decoder.readsJSON || !data.isEmptyJSON else { throw UndecodableBody("the body is empty") }
+        guard !data.isEmpty, !data.isEmptyJSON || !decoder.readsJSON else { throw UndecodableBody("the body is empty") }
         return data
     }
 

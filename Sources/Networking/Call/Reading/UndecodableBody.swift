@@ -136,5 +136,7 @@ extension JSONScanner {
 
 extension Data {
     /// Whether the data contains only the white space of JSON (RFC 8259 section 2).
-    var isEmptyJSON: Bool { allSatisfy { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 } }
+    var isEmptyJSON: Bool {
+        withUnsafeBytes { $0.allSatisfy { $0 == 0x20 || $0 == 0x0A || $0 == 0x0D || $0 == 0x09 } }
+    }
 }

@@ -129,9 +129,10 @@ extension Data {
     ///   - maximumCount: The most values.
     ///   - hasOtherStrings: Whether the text may have comments, and strings in other quotation marks, as JSON5 has.
     ///     Then the characters inside strings count, too.
-    package func hasFewValues(_ maximumCount: Int, hasOtherStrings: Bool = false) -> Bool {
+    package func hasFewValues(_ maximumCount: Int, hasOtherStrings: @autoclosure () -> Bool = false) -> Bool {
         // A byte counts at most 8 values.
         guard count > maximumCount / 8 else { return true }
+        let hasOtherStrings = hasOtherStrings()
         let encoding = encodingOfJSON
         guard encoding == .utf8 else {
             var text = String(data: self, encoding: encoding) ?? ""
