@@ -4,12 +4,23 @@ package import Foundation
 /// delays. Tests can replace the default, ``system``, with a seeded generator.
 public struct RandomSource: RandomNumberGenerator, Sendable {
     private let draw: @Sendable () -> UInt64
+    private let drawPair: @Sendable () -> (UInt64, UInt64)
 
     /// The system's generator.
-    public static let system = RandomSource {
-        var generator = SystemRandomNumberGenerator()
-        return generator.next()
-    }
+    public static let system: RandomSource = {
+        let draw: @Sendable () -> UInt64 = {
+            var generator = SystemRandomNumberGenerator()
+            return generator.next()
+        }
+        return RandomSource(
+            draw,
+            pair: {
+                // One call of the system instead of two.
+                var pair: (UInt64, UInt64) = (0, 0)
+                let result = withUnsafeMutableBytes(of: &pair) { getentropy($0.baseAddress, $0.count) }
+                return result == 0 ? pair : (draw(), draw())
+            })
+    }()
 
     /// Creates a source from a generator. Copies of the source share the generator and are safe to use from any thread.
     public init(_ generator: some RandomNumberGenerator & Sendable) {
@@ -17,14 +28,16 @@ public struct RandomSource: RandomNumberGenerator, Sendable {
         self.init { shared.withLock { $0.next() } }
     }
 
-    private init(_ draw: @escaping @Sendable () -> UInt64) {
+    private init(
+        _ draw: @escaping @Sendable () -> UInt64, pair: (@Sendable () -> (UInt64, UInt64))? = nil
+    ) {
         self.draw = draw
+        drawPair = pair ?? { (draw(), draw()) }
     }
 
     /// Returns a random UUID of version 4 (RFC 9562 section 5.4).
     package func uuid() -> UUID {
-        let high = next()
-        let low = next()
+        let (high, low) = drawPair()
         func byte(_ bits: UInt64, _ index: Int) -> UInt8 { UInt8(truncatingIfNeeded: bits >> (8 * index)) }
         return UUID(
             uuid: (
