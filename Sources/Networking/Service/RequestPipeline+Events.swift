@@ -6,10 +6,15 @@ extension RequestPipeline {
     /// The task gets each event immediately. The observers get the events one at a time and in one order, even if
     /// several threads report them. The observers are released after the call ends.
     final class Events: Sendable {
-        /// The observers of a call, and the description of the call that they get.
-        private struct Audience: Sendable {
+        /// The observers of a call, and the description of the call that they get. It is a class, because it is copied
+        /// for each event.
+        private final class Audience: Sendable {
             let call: RequestEvent.Call
             let observers: [any RequestObserver]
+
+            init(call: RequestEvent.Call, observers: [any RequestObserver]) {
+                (self.call, self.observers) = (call, observers)
+            }
 
             func observe(_ event: RequestEvent) {
                 for observer in observers where observer.wants(event) { observer.observe(event, of: call) }
@@ -31,18 +36,20 @@ extension RequestPipeline {
 
             /// Records an event.
             ///
-            /// - Returns: Whether the caller has to deliver the queued events.
-            mutating func take(_ event: RequestEvent) -> Bool {
-                guard !isOver || isLasting else { return false }
+            /// - Returns: The audience to which the caller has to deliver the event, and then the queued events; nil if
+            ///   there is no audience, or if a delivery in progress delivers the event.
+            mutating func take(_ event: RequestEvent) -> Audience? {
+                guard !isOver || isLasting else { return nil }
                 switch event {
                 case .attemptStarted, .redirected: hasHead = false
                 case .head: hasHead = true
                 case .finished: (isOver, track) = (true, nil)
                 default: break
                 }
-                guard audience != nil else { return false }
+                guard let audience else { return nil }
+                if queue.begin() { return audience }
                 queue.append(event)
-                return queue.begin()
+                return nil
             }
         }
 
@@ -67,15 +74,16 @@ extension RequestPipeline {
 
         /// Reports an event, unless the end of the call has been reported.
         func report(_ event: RequestEvent) {
-            let (track, delivers) = state.withLock { ($0.track, $0.take(event)) }
+            let (track, audience) = state.withLock { ($0.track, $0.take(event)) }
             track?.note(event)
-            if delivers { deliver() }
+            if let audience { deliver(event, to: audience) }
         }
 
         /// Reports the end of the call to the observers. The task is notified earlier, because its callbacks run before
         /// the observers are notified.
         func finish(_ report: CallReport) {
-            if state.withLock({ $0.take(.finished(report)) }) { deliver() }
+            let event = RequestEvent.finished(report)
+            if let audience = state.withLock({ $0.take(event) }) { deliver(event, to: audience) }
         }
 
         /// Returns a closure that reports events after the end of the call; nil if there are no observers. It retains
@@ -89,21 +97,27 @@ extension RequestPipeline {
             return { [self] in report($0) }
         }
 
-        private func deliver() {
-            while let (event, audience) = state.withLock({ state in state.queue.next().map { ($0, state.audience) } }) {
-                audience?.observe(event)
-                guard case .finished = event else { continue }
-                let ended = state.withLock { state -> State? in
-                    guard !state.isLasting else { return nil }
-                    defer {
-                        state.audience = nil
-                        state.queue.removeAll()
-                    }
-                    return state
-                }
-                // Released outside the lock: the `deinit` of an observer may use the call.
-                withExtendedLifetime(ended) {}
+        private func deliver(_ first: RequestEvent, to audience: Audience) {
+            var next: RequestEvent? = first
+            while let event = next {
+                audience.observe(event)
+                if case .finished = event { endDelivery() }
+                next = state.withLock { $0.queue.next() }
             }
+        }
+
+        /// Releases the observers after the last event.
+        private func endDelivery() {
+            let ended = state.withLock { state -> State? in
+                guard !state.isLasting else { return nil }
+                defer {
+                    state.audience = nil
+                    state.queue.removeAll()
+                }
+                return state
+            }
+            // Released outside the lock: the `deinit` of an observer may use the call.
+            withExtendedLifetime(ended) {}
         }
 
         /// Reports the head of a response, unless a transport has reported it.

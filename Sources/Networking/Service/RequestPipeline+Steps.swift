@@ -159,10 +159,10 @@ extension RequestPipeline {
     @inline(never)  // as `begin`
     func finish(with response: HTTPResponse, to request: HTTPRequest) throws -> Outcome {
         try scope.complete()
-        let draft = CallReport.Draft(
+        var draft = CallReport.Draft(
             endpoint: endpoint, date: date, earlier: history, begun: begun, attemptBegun: phase.begun,
             handedOver: phase.sent, ended: client.clock.now(), tokenGeneration: request.tokenGeneration)
-        events?.report(.attemptEnded(draft.attempt(with: response)))
+        if let events { events.report(.attemptEnded(draft.reportedAttempt(with: response))) }
         return (response, draft)
     }
 }

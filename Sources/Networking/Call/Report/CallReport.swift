@@ -82,9 +82,20 @@ extension CallReport {
         /// The number of the token that the last request carried; nil if it carried none.
         let tokenGeneration: Int?
 
+        /// The attempt that received the response, if it was reported.
+        var reported: CopyOnWrite<RequestAttempt>?
+
+        /// Returns the attempt that received the response, for an event.
+        mutating func reportedAttempt(with response: HTTPResponse) -> RequestAttempt {
+            let attempt = attempt(with: response)
+            reported = CopyOnWrite(attempt)
+            return attempt
+        }
+
         /// Returns the attempt that received the response.
-        func attempt(with response: HTTPResponse) -> RequestAttempt {
-            RequestAttempt(
+        private func attempt(with response: HTTPResponse) -> RequestAttempt {
+            if let reported { return reported.value }
+            return RequestAttempt(
                 number: earlier.count + 1, request: response.request, response: response.withoutStream, error: nil,
                 start: attemptBegun - begun, queued: handedOver.map { $0 - attemptBegun },
                 duration: ended - attemptBegun, tokenGeneration: tokenGeneration)
@@ -104,7 +115,7 @@ public struct RequestAttempt: Sendable {
     public let number: Int
     /// The request as it was sent, after adapters and redirects; the request as it was created if nothing was sent; nil
     /// if no request could be created.
-    public let request: HTTPRequest?
+    public private(set) var request: HTTPRequest?
     /// The response; nil if none was received.
     public private(set) var response: HTTPResponse?
     /// The error before any error handler changes it; nil if the attempt succeeded.
@@ -121,7 +132,7 @@ public struct RequestAttempt: Sendable {
     let tokenGeneration: Int?
     /// The decisions of the error handlers about sending the request again, with their reasons, in order; empty before
     /// the handlers have decided.
-    public internal(set) var decisions: [RetryDecision]
+    public package(set) var decisions: [RetryDecision]
 
     /// Creates an attempt.
     package init(
@@ -129,8 +140,10 @@ public struct RequestAttempt: Sendable {
         queued: Duration? = nil, duration: Duration, decisions: [RetryDecision] = [], tokenGeneration: Int? = nil
     ) {
         self.number = number
-        self.request = request?.leavingCall()
-        self.response = response?.leavingCall()
+        let left = response?.leavingCall()
+        let isAnswered = request.map { response?.request.isCopy(of: $0) ?? false } ?? false
+        self.request = isAnswered ? left?.request : request?.leavingCall()
+        self.response = left
         self.tokenGeneration = tokenGeneration
         self.error = (error as? NetworkError)?.leavingCall() ?? error
         self.start = start
@@ -147,6 +160,15 @@ public struct RequestAttempt: Sendable {
         var attempt = self
         attempt.response = response?.keeping(bytes: limit)
         attempt.error = (error as? NetworkError)?.keeping(bytes: limit) ?? error
+        return attempt
+    }
+
+    /// Returns the attempt as a record keeps it: at most `limit` bytes of each body in memory.
+    package func kept(bytes limit: Int) -> RequestAttempt {
+        var attempt = self
+        attempt.request = request?.kept(bytes: limit)
+        attempt.response = response?.kept(bytes: limit)
+        attempt.error = (error as? NetworkError)?.keptWithoutBodies() ?? error
         return attempt
     }
 

@@ -163,6 +163,16 @@ extension NetworkError {
         return error
     }
 
+    /// Returns the error as a record of an attempt keeps it: without bodies, which the attempt has, and without report.
+    package func keptWithoutBodies() -> NetworkError {
+        var error = self
+        error.request = request?.kept(bytes: 0)
+        error.response = response?.kept(bytes: 0)
+        error.redirects = redirects.map { $0.kept(bytes: 0) }
+        error.attachment = nil
+        return error
+    }
+
     /// Returns the error. Adds the request and the response if the error does not have them yet.
     func completed(request: HTTPRequest?, response: HTTPResponse?) -> NetworkError {
         var error = self

@@ -228,3 +228,13 @@ extension HTTPHeader {
             || HTTPHeader.Name.ofOneOrigin.contains(name)
     }
 }
+
+extension HTTPRequest {
+    /// Returns the request with its body as a record keeps it: ``HTTPBody/kept(bytes:)``.
+    package func kept(bytes limit: Int) -> HTTPRequest {
+        if let data = body.data, data.count <= limit { return self }
+        var request = self
+        request.body = body.kept(bytes: limit)
+        return request
+    }
+}

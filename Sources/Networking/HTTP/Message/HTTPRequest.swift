@@ -62,6 +62,9 @@ public struct HTTPRequest: Sendable {
         _modify { yield &storage.value.options }
     }
 
+    /// Whether both requests are copies of one request, and neither was changed. Equal requests may be different ones.
+    func isCopy(of other: HTTPRequest) -> Bool { storage.isShared(with: other.storage) }
+
     /// Creates a request. A transport validates it before sending: see ``validate()``.
     public init(
         _ method: HTTPMethod = .get, _ url: URL, headers: HTTPHeaders = [], body: HTTPBody = .empty,

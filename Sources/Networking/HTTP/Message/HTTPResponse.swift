@@ -14,6 +14,7 @@ public struct HTTPResponse: Sendable {
         var redirects: [HTTPResponse] = []
         var httpVersion: String?
         var source = HTTPResponse.Source.network
+        var isShared = false
         var knownRefusal: Bool?
         var cutOff: String?
         var connection: HTTPResponse.Connection?
@@ -49,6 +50,12 @@ public struct HTTPResponse: Sendable {
     public var timing: HTTPResponse.Timing {
         get { parts.value.timing }
         _modify { yield &parts.value.timing }
+    }
+
+    /// Whether the response belongs to the request of another caller, which this call has joined.
+    package internal(set) var isShared: Bool {
+        get { parts.value.isShared }
+        set { parts.value.isShared = newValue }
     }
 
     /// The connection on which the response arrived; nil if the response comes from a cache or a test, or if the engine
@@ -129,6 +136,16 @@ public struct HTTPResponse: Sendable {
         var response = self
         response.content = .data(Data(data.prefix(limit)))
         response.cutOff = cutOff ?? "only the first \(limit) bytes are kept"
+        return response
+    }
+
+    /// Returns the response as a record keeps it: at most `limit` bytes of its body and of the bodies of its requests.
+    func kept(bytes limit: Int) -> HTTPResponse {
+        if data.count <= limit, redirects.isEmpty, let body = request.body.data, body.count <= limit { return self }
+        var response = self
+        if case .data(let data) = content, data.count > limit { response.content = .data(data.prefix(whole: limit)) }
+        response.request = request.kept(bytes: limit)
+        if !redirects.isEmpty { response.parts.value.redirects = redirects.map { $0.kept(bytes: limit) } }
         return response
     }
 

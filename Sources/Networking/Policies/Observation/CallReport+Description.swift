@@ -139,6 +139,7 @@ extension RequestAttempt {
         if let tokenGeneration { notes.append("token \(tokenGeneration)") }
         if let fault { notes.append(fault) }
         if let source = response?.source.note { notes.append(source) }
+        if response?.isShared == true { notes.append("joined an equal request") }
         let redirects = redirects.count
         if redirects > 0 { notes.append(redirects == 1 ? "1 redirect" : "\(redirects) redirects") }
         if let timing = response?.timing, let connect = timing.connect, connect > .zero {

@@ -1,8 +1,8 @@
-import Foundation
+package import Foundation
 
 extension HARArchive {
     /// Returns the exchanges of a call: for each attempt its redirects, then its last exchange, in order.
-    static func entries(of report: CallReport, redaction: Redaction) -> [Entry] {
+    package static func entries(of report: CallReport, redaction: Redaction) -> [Entry] {
         report.attempts.flatMap { attempt -> [Entry] in
             var entries: [Entry] = []
             var start = attempt.start
@@ -118,7 +118,7 @@ extension HARArchive.Entry {
 }
 
 extension HARArchive.SocketMessage {
-    init(_ message: WebSocketMessage, _ type: String, _ date: Date, _ redaction: Redaction) {
+    package init(_ message: WebSocketMessage, _ type: String, _ date: Date, _ redaction: Redaction) {
         let isText = if case .text = message { true } else { false }
         let body = message.data
         self.init(

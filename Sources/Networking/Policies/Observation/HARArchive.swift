@@ -10,7 +10,7 @@ public struct HARArchive: Codable, Sendable, Hashable {
     package var log: Log
 
     /// Creates an archive of exchanges.
-    init(entries: [Entry] = []) {
+    package init(entries: [Entry] = []) {
         log = Log(entries: entries)
     }
 

@@ -105,8 +105,14 @@ extension Redaction {
         }.joined(separator: "&")
     }
 
+    /// Whether everything is shown, including credentials.
+    package var isRevealed: Bool { showsCredentials }
+
+    /// Whether nothing of a body is shown.
+    package var hidesBodies: Bool { fields?.isEmpty == true }
+
     /// Whether complete bodies are shown.
-    var showsBodies: Bool { fields == nil }
+    package var showsBodies: Bool { fields == nil }
 
     /// Returns the parts of a body that the rule allows, as text. If the body is not text or is hidden, returns its
     /// length and media type.
@@ -117,9 +123,13 @@ extension Redaction {
     ///   - limit: The maximum number of bytes that are shown. Default: no limit.
     package func text(of body: Data, type: MediaType?, limit: Int = .max) -> String {
         guard !body.isEmpty else { return "" }
-        let summary = "<\(body.count) bytes\(type.map { " of \($0.essence)" } ?? "")>"
-        guard let text = shown(body, type) else { return summary }
+        guard let text = shown(body, type) else { return Redaction.summary(of: body.count, type) }
         return text.utf8.count > limit ? String(decoding: text.utf8.prefix(limit), as: UTF8.self) + "…" : text
+    }
+
+    /// Returns the text for a body that is not shown: its length and media type.
+    package static func summary(of length: Int, _ type: MediaType?) -> String {
+        "<\(length) bytes\(type.map { " of \($0.essence)" } ?? "")>"
     }
 
     /// Returns what is shown of a body. Nil: its length and media type.

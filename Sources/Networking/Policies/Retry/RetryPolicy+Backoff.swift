@@ -117,3 +117,13 @@ extension RetryPolicy {
         }
     }
 }
+
+extension RetryPolicy.Budget: InspectablePart {
+    /// The retries that are available.
+    public func facts() async -> [(name: String, value: String)] {
+        [
+            ("retries available", "\((balance * 10).rounded() / 10)"),
+            ("at most", capacity < 1e9 ? "\(Int(capacity))" : "no limit"),
+        ]
+    }
+}

@@ -38,6 +38,7 @@ extension SharedTransfer {
             var own = answer.request.leavingCall()
             own.options = request.options
             own.headers = own.headers.withSources(of: request.headers)
+            response.isShared = true
             response.request = own.inCall(of: request).leavingOrigin(of: request)
             return response
         }
