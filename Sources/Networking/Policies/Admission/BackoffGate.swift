@@ -50,6 +50,9 @@ public final class BackoffGate: StagedAdmissionPolicy {
 
     package var stage: AdmissionStage { .gate }
 
+    /// The origins in the table.
+    var origins: [HTTPOrigin] { closed.withLock { $0.values.keys.sorted { "\($0)" < "\($1)" } } }
+
     /// Returns the time for which requests to an origin still wait, or end at once. Nil if they are sent.
     public func wait(for origin: HTTPOrigin) -> Duration? {
         closed.withLock { $0[origin] }?.wait(at: clock.now())

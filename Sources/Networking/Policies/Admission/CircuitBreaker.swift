@@ -75,6 +75,9 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
     /// Returns whether requests to an origin are sent.
     public func state(of origin: HTTPOrigin) -> State { machines.withLock { $0[origin]?.state } ?? .closed }
 
+    /// The origins in the table.
+    var origins: [HTTPOrigin] { machines.withLock { $0.values.keys.sorted { "\($0)" < "\($1)" } } }
+
     /// The number of origins in the table.
     var knownOrigins: Int { machines.withLock { $0.count } }
 

@@ -144,3 +144,10 @@ extension ResponseCache {
         case off
     }
 }
+
+extension ResponseCache: InspectablePart {
+    /// The number of stored responses.
+    public func facts() async -> [(name: String, value: String)] {
+        [("stored responses", "\(count)"), ("where", directory == nil ? "in memory" : "in memory and on disk")]
+    }
+}

@@ -1,0 +1,13 @@
+/// A part that says what it is doing, for tools such as `NetworkInspector`. The policies, the cache, the session and the
+/// outbox are such parts.
+///
+/// ```swift
+/// extension PhotoQueue: InspectablePart {
+///     func facts() async -> [(name: String, value: String)] { [("photos that wait", "\(count)")] }
+/// }
+/// ```
+public protocol InspectablePart: Sendable {
+    /// What the part is doing now: names and values, in the order in which they are shown. They must not contain
+    /// credentials. It is called on any thread: once a second while a page is open, and for each archive.
+    func facts() async -> [(name: String, value: String)]
+}
