@@ -12,6 +12,7 @@ let package = Package(
     platforms: [.macOS(.v13), .iOS(.v16), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
     products: [
         .library(name: "Networking", targets: ["Networking"]),
+        .library(name: "NetworkingInspector", targets: ["NetworkingInspector"]),
         .library(name: "NetworkingOutbox", targets: ["NetworkingOutbox"]),
         .library(name: "NetworkingTesting", targets: ["NetworkingTesting"]),
     ],
@@ -22,12 +23,23 @@ let package = Package(
             dependencies: [.target(name: "CLibcurl", condition: .when(platforms: [.linux]))],
             resources: [.copy("PrivacyInfo.xcprivacy")],
             swiftSettings: settings),
+        .target(
+            name: "NetworkingInspector",
+            dependencies: ["Networking", "NetworkingServer"],
+            resources: [
+                .embedInCode("Page/inspector.html"), .embedInCode("Page/inspector.css"),
+                .embedInCode("Page/inspector.js"),
+            ],
+            swiftSettings: settings),
         .target(name: "NetworkingOutbox", dependencies: ["Networking"], swiftSettings: settings),
-        .target(name: "NetworkingTesting", dependencies: ["Networking"], swiftSettings: settings),
+        // The server on 127.0.0.1 that the products have in common.
+        .target(name: "NetworkingServer", dependencies: ["Networking"], swiftSettings: settings),
+        .target(
+            name: "NetworkingTesting", dependencies: ["Networking", "NetworkingServer"], swiftSettings: settings),
         .executableTarget(
             name: "NetworkingBenchmarks",
             dependencies: [
-                "Networking", "NetworkingOutbox", "NetworkingTesting",
+                "Networking", "NetworkingInspector", "NetworkingOutbox", "NetworkingTesting",
                 .target(name: "CLibcurl", condition: .when(platforms: [.linux])),
             ],
             swiftSettings: settings),
@@ -41,14 +53,14 @@ let package = Package(
         // another executable.
         .target(
             name: "NetworkingFuzzTargets",
-            dependencies: ["Networking", "NetworkingOutbox", "NetworkingTesting"],
+            dependencies: ["Networking", "NetworkingOutbox", "NetworkingServer", "NetworkingTesting"],
             exclude: ["Corpus"],
             swiftSettings: settings),
         // A separate target, because the runtime of the fuzzer contains `main`.
         .executableTarget(name: "NetworkingFuzz", dependencies: ["NetworkingFuzzTargets"], swiftSettings: settings),
         .executableTarget(
             name: "Example",
-            dependencies: ["Networking", "NetworkingOutbox", "NetworkingTesting"],
+            dependencies: ["Networking", "NetworkingInspector", "NetworkingOutbox", "NetworkingTesting"],
             path: "Example",
             exclude: ["Etcd"],
             swiftSettings: settings),
@@ -56,11 +68,15 @@ let package = Package(
         .target(name: "ExampleEtcd", dependencies: ["Networking"], path: "Example/Etcd", swiftSettings: settings),
         .testTarget(
             name: "NetworkingTests",
-            dependencies: ["Networking", "NetworkingOutbox", "NetworkingTesting"],
+            dependencies: [
+                "Networking", "NetworkingInspector", "NetworkingOutbox", "NetworkingServer", "NetworkingTesting",
+            ],
             swiftSettings: settings),
         .testTarget(
             name: "LoopbackTests",
-            dependencies: ["Networking", "NetworkingOutbox", "NetworkingTesting"],
+            dependencies: [
+                "Networking", "NetworkingInspector", "NetworkingOutbox", "NetworkingServer", "NetworkingTesting",
+            ],
             swiftSettings: settings),
     ],
     swiftLanguageModes: [.v6]

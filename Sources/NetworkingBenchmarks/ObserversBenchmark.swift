@@ -1,13 +1,14 @@
 #if os(Linux)
     import Foundation
     import Networking
+    import NetworkingInspector
 
     /// Measures the cost of observers, and the cost of the support for observers in a call without an observer.
     struct ObserversBenchmark: Benchmark {
         let name = "observers"
         let explanation =
             "the pipeline over a stub that responds at once: no observer, a removed observer, "
-            + "an idle observer, a log and a HAR file."
+            + "an idle observer, a log and a HAR file, an inspector."
 
         /// An observer that ignores every event.
         private struct Idler: RequestObserver {
@@ -17,15 +18,17 @@
         func run(_ report: Report, isQuick: Bool) async throws {
             guard let url = URL(string: "http://127.0.0.1:1/") else { return }
             func subject() -> PipelineSubject { PipelineSubject(url, on: InstantTransport()) }
-            let (left, idle, busy) = (subject(), subject(), subject())
+            let (left, idle, busy, shown) = (subject(), subject(), subject(), subject())
             left.service.observers.register(Idler()).cancel()
             let log = LogObserver { line in _ = line.message.utf8.count }
             let tokens = [
                 idle.service.observers.register(Idler()), busy.service.observers.register(log),
                 busy.service.observers.register(HARRecorder()),
+                shown.service.observers.register(try NetworkInspector()),
             ]
             let subjects = [
                 ("no observer", subject()), ("removed observer", left), ("idle observer", idle), ("log and HAR", busy),
+                ("inspector", shown),
             ]
             let taken = try await PipelineSubject.compare(subjects.map(\.1), isQuick: isQuick)
             for (index, subject) in subjects.enumerated() {

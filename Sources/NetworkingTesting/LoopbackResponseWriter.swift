@@ -1,12 +1,13 @@
 import Foundation
 import Networking
+import NetworkingServer
 
 /// A writer that sends responses, with their failures, on a connection. Its methods block the thread.
 struct LoopbackResponseWriter {
     let socket: LoopbackSocket
     let isStopped: @Sendable () -> Bool
     /// The bytes that have arrived after the request.
-    var unread = Data()
+    let unread: Data
 
     /// Writes a response, and simulates its failure.
     ///

@@ -1,8 +1,9 @@
 import Foundation
 import Networking
+import NetworkingServer
 
 /// The routes of a server. The route that was added last comes first.
-final class LoopbackRoutes: @unchecked Sendable {  // because of the lock around both variables
+final class LoopbackRoutes: LoopbackService, @unchecked Sendable {  // because of the lock around both variables
     private struct Route {
         let method: HTTPMethod?
         let segments: [Substring]
@@ -25,8 +26,25 @@ final class LoopbackRoutes: @unchecked Sendable {  // because of the lock around
         lock.withLock { fallback = handler }
     }
 
+    /// A response, and the request to which it belongs.
+    typealias Answer = (response: LoopbackResponse, request: LoopbackRequest)
+
+    func answer(_ request: IncomingRequest) async -> Answer {
+        let request = LoopbackRequest(
+            method: request.method, target: request.target, fields: request.fields, body: request.body,
+            connection: request.connection)
+        return (await answer(request), request)
+    }
+
+    func write(
+        _ answer: Answer, on socket: LoopbackSocket, after unread: Data, isStopped: @escaping @Sendable () -> Bool
+    ) throws -> Bool {
+        try LoopbackResponseWriter(socket: socket, isStopped: isStopped, unread: unread)
+            .write(answer.response, to: answer.request)
+    }
+
     /// Returns the response of the first route that matches. If its handler throws, returns a response with status 500.
-    func answer(_ request: LoopbackRequest) async -> LoopbackResponse {
+    private func answer(_ request: LoopbackRequest) async -> LoopbackResponse {
         let (routes, fallback) = lock.withLock { (self.routes, self.fallback) }
         var request = request
         var handler = fallback

@@ -1,5 +1,6 @@
 public import Foundation
 public import Networking
+import NetworkingServer
 
 /// A small HTTP/1.1 server on 127.0.0.1, for tests of your own services on real sockets.
 ///
@@ -19,14 +20,15 @@ public final class LoopbackServer: Sendable {
     /// Returns the response to a request.
     public typealias Handler = @Sendable (LoopbackRequest) async throws -> LoopbackResponse
 
-    private let core: LoopbackServerCore
+    private let routes = LoopbackRoutes()
+    private let core: LoopbackServerCore<LoopbackRoutes>
 
     /// Creates a server and starts it.
     ///
     /// - Parameter port: The port. With 0, the system chooses a port. Default: 0.
     /// - Throws: The system's error if the server cannot listen on the port.
     public init(port: UInt16 = 0) throws {
-        core = try LoopbackServerCore(port: port)
+        core = try LoopbackServerCore(routes, port: port)
     }
 
     /// Creates a server and starts it. The server calls `handler` for every request that matches no route.
@@ -37,7 +39,7 @@ public final class LoopbackServer: Sendable {
     /// - Throws: The system's error if the server cannot listen on the port.
     public convenience init(port: UInt16 = 0, _ handler: @escaping Handler) throws {
         try self.init(port: port)
-        core.routes.setFallback(handler)
+        routes.setFallback(handler)
     }
 
     deinit {
@@ -58,7 +60,7 @@ public final class LoopbackServer: Sendable {
     ///     ``LoopbackRequest/parameters``.
     ///   - handler: Returns the response. If it throws, the response is 500.
     public func route(_ method: HTTPMethod?, _ pattern: String, _ handler: @escaping Handler) {
-        core.routes.add(method, pattern, handler)
+        routes.add(method, pattern, handler)
     }
 
     /// Closes the listening socket and every connection. New connections are refused until ``restart()`` is called.

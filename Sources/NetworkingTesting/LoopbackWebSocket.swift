@@ -1,5 +1,6 @@
 public import Foundation
 public import Networking
+import NetworkingServer
 
 /// The server's side of a WebSocket on a ``LoopbackServer``. Its methods block the thread of the connection.
 ///

@@ -84,7 +84,9 @@ struct SourceRulesTests {
 
     @Test("Every unchecked conformance states why it is safe")
     func uncheckedSaysBecause() throws {
-        for target in ["Networking", "NetworkingTesting"] {
+        for target in [
+            "Networking", "NetworkingInspector", "NetworkingOutbox", "NetworkingServer", "NetworkingTesting",
+        ] {
             let directory = Self.root.appendingPathComponent("Sources/\(target)")
             let enumerator = try #require(
                 FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil))
@@ -185,12 +187,15 @@ struct SourceRulesTests {
             ])
     }
 
-    @Test("Networking imports no package, and NetworkingTesting uses only the public API of Networking")
+    @Test("The libraries import no package, and no library needs @testable")
     func imports() throws {
         let allowed: Set<String> = [
             "Foundation", "FoundationNetworking", "Glibc", "Musl", "Darwin", "Networking", "CLibcurl",
+            "NetworkingServer",
         ]
-        for target in ["Networking", "NetworkingTesting"] {
+        for target in [
+            "Networking", "NetworkingInspector", "NetworkingOutbox", "NetworkingServer", "NetworkingTesting",
+        ] {
             let directory = Self.root.appendingPathComponent("Sources/\(target)")
             let enumerator = try #require(
                 FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil))

@@ -1,5 +1,5 @@
 import Foundation
-import NetworkingTesting
+import NetworkingServer
 
 /// A server on 127.0.0.1 that reads one request on each connection, and writes the prepared bytes.
 final class FuzzServer: @unchecked Sendable {  // because of the lock around every variable

@@ -1,28 +1,33 @@
-import Foundation
-import Networking
+package import Foundation
 
-/// The state that the threads of a server share. It lives until the last of these threads has ended.
-final class LoopbackServerCore: @unchecked Sendable {  // because of the lock around every variable
-    struct Counters {
-        var accepted = 0
-        var open = 0
-        var requests = 0
-    }
+/// The numbers of connections and requests of a server on 127.0.0.1.
+package struct LoopbackCounters: Sendable {
+    package var accepted = 0
+    package var open = 0
+    package var requests = 0
+}
 
-    let routes = LoopbackRoutes()
-    let port: UInt16
-    let url: URL
+/// The state that the threads of a server on 127.0.0.1 share. It lives until the last of these threads has ended.
+package final class LoopbackServerCore<Service: LoopbackService>: @unchecked Sendable {  // because of the lock
+    private let service: Service
+    package let port: UInt16
+    /// `http://127.0.0.1:`, then the port.
+    package let url: URL
 
     private let lock = NSLock()
     private var listener: LoopbackSocket?
     private var connections: [Int: LoopbackSocket] = [:]
-    private var count = Counters()
+    private var count = LoopbackCounters()
     /// The number of stops so far. A thread compares it with an earlier value to detect that the server was stopped.
     private var generation = 0
     /// A group that contains the listening thread. The port is free when this thread has ended.
     private let listening = DispatchGroup()
 
-    init(port: UInt16) throws {
+    /// Creates a server and starts it.
+    ///
+    /// - Parameter port: The port. With 0, the system chooses a port.
+    package init(_ service: Service, port: UInt16) throws {
+        self.service = service
         let socket = try LoopbackSocket.listening(on: port)
         self.port = try socket.port()
         guard let url = URL(string: "http://127.0.0.1:\(self.port)") else { throw SocketFailure("URL") }
@@ -30,15 +35,17 @@ final class LoopbackServerCore: @unchecked Sendable {  // because of the lock ar
         listen(on: socket)
     }
 
-    var counters: Counters { lock.withLock { count } }
+    package var counters: LoopbackCounters { lock.withLock { count } }
 
-    func start() throws {
+    /// Listens again on the same port, unless the server is running.
+    package func start() throws {
         guard lock.withLock({ listener == nil }) else { return }
         _ = listening.wait(timeout: .now() + 5)
         listen(on: try LoopbackSocket.listening(on: port))
     }
 
-    func stop() {
+    /// Closes the listening socket and every connection.
+    package func stop() {
         // The lock is held, so that no descriptor is closed and reused by the system before it is shut down.
         lock.withLock {
             listener?.shutDown()
@@ -70,18 +77,18 @@ final class LoopbackServerCore: @unchecked Sendable {  // because of the lock ar
 
     private func serve(_ socket: LoopbackSocket, _ generation: Int) {
         let number: Int? = lock.withLock {
-            guard self.generation == generation else { return nil }
+            guard self.generation == generation, count.open < service.mostConnections else { return nil }
             count.accepted += 1
             count.open += 1
             connections[count.accepted] = socket
             return count.accepted
         }
         guard let number else { return socket.release() }
+        if let seconds = service.mostSecondsOfSilence { socket.limitReceiving(toSeconds: seconds) }
         Self.run("loopback connection") { [self] in
             let isStopped: @Sendable () -> Bool = { [self] in lock.withLock { self.generation != generation } }
-            LoopbackConnection(socket, number: number, isStopped: isStopped) { [self] request in
+            LoopbackConnection(socket, number: number, of: service, isStopped: isStopped) { [self] in
                 lock.withLock { count.requests += 1 }
-                return await routes.answer(request)
             }.serve()
             // The connection counts as open until its socket is closed.
             lock.withLock {

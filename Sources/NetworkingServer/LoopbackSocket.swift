@@ -1,18 +1,18 @@
 package import Foundation
 
 /// The error of a failed system call.
-struct SocketFailure: LocalizedError, CustomStringConvertible {
-    var errorDescription: String? { description }
+package struct SocketFailure: LocalizedError, CustomStringConvertible {
+    package var errorDescription: String? { description }
 
     let call: String
     let code: Int32
 
-    init(_ call: String) {
+    package init(_ call: String) {
         self.call = call
         self.code = errno
     }
 
-    var description: String { "\(call): \(String(cString: strerror(code)))" }
+    package var description: String { "\(call): \(String(cString: strerror(code)))" }
 }
 
 /// A socket descriptor, with the POSIX calls that the server needs.
@@ -145,7 +145,7 @@ package struct LoopbackSocket: Sendable {
 
     /// Waits until the peer closes the connection or sends bytes, or the time has passed. Returns true if the peer has
     /// closed the connection.
-    func waitForPeerToLeave(milliseconds: Int32) -> Bool {
+    package func waitForPeerToLeave(milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&entry, 1, milliseconds) > 0 else { return false }
         var byte: UInt8 = 0
@@ -154,13 +154,25 @@ package struct LoopbackSocket: Sendable {
         return false
     }
 
+    /// Limits the time for which a write waits for a peer that does not read. Then the write throws.
+    package func limitSending(toSeconds seconds: Int) {
+        var time = timeval(tv_sec: seconds, tv_usec: 0)
+        _ = setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    /// Limits the time for which a read waits for a peer that sends nothing. Then the read throws.
+    func limitReceiving(toSeconds seconds: Int) {
+        var time = timeval(tv_sec: seconds, tv_usec: 0)
+        _ = setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
+    }
+
     /// Ends reading and writing, so that a system call that waits on the socket returns.
     package func shutDown() {
         _ = shutdown(descriptor, Int32(SHUT_RDWR))
     }
 
     /// Configures the socket to send a reset (RST) instead of an orderly end when it is closed.
-    func resetOnClose() {
+    package func resetOnClose() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
     }

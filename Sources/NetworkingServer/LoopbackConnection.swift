@@ -1,18 +1,20 @@
 import Foundation
 import Networking
 
-/// One accepted connection. Its own thread reads requests, starts a handler for each request and writes the responses.
-final class LoopbackConnection: @unchecked Sendable {  // because only its thread uses it; the jobs have a lock
-    /// A task for the thread of the connection while a handler runs.
+/// One accepted connection. Its own thread reads requests, starts a task for each request and writes the answers. The
+/// tasks share only the jobs with it, which have a lock.
+final class LoopbackConnection<Service: LoopbackService>: @unchecked Sendable {  // because only its thread uses it
+    /// A task for the thread of the connection while a request is answered.
     private enum Job {
         case read(CheckedContinuation<Data?, any Error>)
-        case answer(LoopbackResponse)
+        case answer(Service.Answer)
     }
 
     private let socket: LoopbackSocket
     private let number: Int
-    private let handler: @Sendable (LoopbackRequest) async -> LoopbackResponse
+    private let service: Service
     private let isStopped: @Sendable () -> Bool
+    private let count: @Sendable () -> Void
     private var buffer = Data()
     private var body = BodyFraming.none
     private var expectsContinue = false
@@ -25,24 +27,26 @@ final class LoopbackConnection: @unchecked Sendable {  // because only its threa
     private var handled: Int?
     private var requestCount = 0
 
+    /// - Parameter count: Called for each request.
     init(
-        _ socket: LoopbackSocket, number: Int, isStopped: @escaping @Sendable () -> Bool,
-        handler: @escaping @Sendable (LoopbackRequest) async -> LoopbackResponse
+        _ socket: LoopbackSocket, number: Int, of service: Service, isStopped: @escaping @Sendable () -> Bool,
+        count: @escaping @Sendable () -> Void
     ) {
         self.socket = socket
         self.number = number
         self.isStopped = isStopped
-        self.handler = handler
+        self.count = count
+        self.service = service
     }
 
     /// Serves requests until the client or the server closes the connection. The method blocks its thread.
     func serve() {
-        var writer = LoopbackResponseWriter(socket: socket, isStopped: isStopped)
         while let head = readHead(), let request = request(head) {
-            Task { post(.answer(await handler(request))) }
+            count()
+            Task { post(.answer(await service.answer(request))) }
             let answer = answer()
-            writer.unread = buffer
-            guard let isReusable = try? writer.write(answer, to: request), isReusable else { return }
+            let isReusable = try? service.write(answer, on: socket, after: buffer, isStopped: isStopped)
+            guard isReusable == true else { return }
             // Without "100 Continue", the client may or may not send the body. The next bytes may be the body or a new
             // request, so the connection ends.
             guard !expectsContinue else { return }
@@ -74,7 +78,7 @@ final class LoopbackConnection: @unchecked Sendable {  // because only its threa
     }
 
     /// Reads the body for the handler, piece by piece, until the handler returns a response.
-    private func answer() -> LoopbackResponse {
+    private func answer() -> Service.Answer {
         while true {
             switch nextJob() {
             case .read(let continuation):
@@ -119,13 +123,7 @@ final class LoopbackConnection: @unchecked Sendable {  // because only its threa
 
 // Reading.
 extension LoopbackConnection {
-    private enum BodyFraming {
-        case none
-        case fixed(remaining: Int)
-        case chunked
-    }
-
-    private func request(_ head: [String]) -> LoopbackRequest? {
+    private func request(_ head: [String]) -> IncomingRequest? {
         let words = head[0].split(separator: " ", omittingEmptySubsequences: false)
         guard words.count == 3 else { return nil }
         let fields = head.dropFirst().compactMap { line -> HTTPHeader? in
@@ -141,7 +139,7 @@ extension LoopbackConnection {
         }
         expectsContinue = headers["Expect"]?.lowercased() == "100-continue"
         let turn = beginHandling()
-        return LoopbackRequest(
+        return IncomingRequest(
             method: HTTPMethod(String(words[0])), target: String(words[1]), fields: fields,
             body: IncomingBody { [self] in try await pull(turn) }, connection: number)
     }
@@ -233,4 +231,11 @@ extension LoopbackConnection {
         buffer = Data(buffer.dropFirst(count))
         return piece
     }
+}
+
+/// How the body of a request is framed.
+private enum BodyFraming {
+    case none
+    case fixed(remaining: Int)
+    case chunked
 }

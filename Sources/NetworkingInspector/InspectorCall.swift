@@ -1,0 +1,243 @@
+import Foundation
+import Networking
+
+/// What the inspector keeps of one call.
+struct InspectorCall: Sendable {
+    /// One step of a call.
+    enum Step: Sendable {
+        case attempt(Int, HTTPRequest)
+        case wait(RequestWait)
+        case permit
+        case adapted
+        case sent
+        case redirected(HTTPStatus, to: URL)
+        case head(HTTPStatus)
+        /// The end of the next one of the attempts.
+        case attemptEnded
+    }
+
+    struct Moment: Sendable {
+        let time: ContinuousClock.Instant
+        let step: Step
+    }
+
+    struct Message: Sendable {
+        let message: WebSocketMessage
+        let date: Date
+        let isSent: Bool
+        /// The number of bytes of the message, of which fewer may be kept.
+        let size: Int
+    }
+
+    /// How the call ended.
+    struct End: Sendable {
+        let date: Date
+        let error: (any Error)?
+        let duration: Duration
+        let time: ContinuousClock.Instant
+    }
+
+    /// The number of bytes of the bodies of an attempt, of which fewer may be kept; nil if it is not known.
+    struct Sizes: Sendable {
+        let sent: Int?
+        let received: Int?
+
+        init(_ attempt: RequestAttempt) {
+            sent = attempt.request?.body.length
+            guard let response = attempt.response else {
+                received = nil
+                return
+            }
+            if case .data(let data) = response.content {
+                received = data.count
+            } else {
+                received = response.connection?.receivedBytes.map { Int(clamping: $0) }
+            }
+        }
+    }
+
+    /// The number of the call in the log, from 1.
+    var number = 0
+    let id: UUID
+    let endpoint: any Endpoint.Type
+    let template: String
+    let method: HTTPMethod
+    let date: Date
+    let begun: ContinuousClock.Instant
+    private(set) var moments: [Moment] = []
+    private(set) var messages: [Message] = []
+    private(set) var attempts: [RequestAttempt] = []
+    private(set) var sizes: [Sizes] = []
+    private(set) var progress: RequestProgress?
+    /// The adapted request of the attempt in progress; nil before it is adapted.
+    private(set) var adapted: HTTPRequest?
+    private(set) var end: End?
+    /// The number of moments, and of messages, that are not kept.
+    private(set) var omitted = (moments: 0, messages: 0)
+    /// The number of the last change of the log that concerns the call.
+    var change = 0
+    /// The number of bytes that the call retains, roughly.
+    private(set) var size = 2_048
+    private var messagesSize = 0
+
+    private static let mostMoments = 500
+    private static let momentSize = 256
+    private static let mostMessages = 500
+    private static let largestMessages = 4 << 20
+    /// The number of attempts whose bodies are kept.
+    private static let mostBodies = 10
+
+    init(_ call: RequestEvent.Call, at time: ContinuousClock.Instant) {
+        (id, endpoint) = (call.id, type(of: call.endpoint))
+        (template, method) = (call.endpoint.urlTemplate, call.endpoint.method)
+        (date, begun) = (Date(), time)
+        moments.reserveCapacity(12)
+    }
+
+    mutating func add(_ progress: RequestProgress) { self.progress = progress }
+
+    mutating func adapt(_ request: HTTPRequest, at time: ContinuousClock.Instant) {
+        adapted = request
+        add(.adapted, at: time)
+    }
+
+    mutating func add(_ step: Step, at time: ContinuousClock.Instant) {
+        if moments.count >= InspectorCall.mostMoments {
+            moments.removeFirst(InspectorCall.mostMoments / 4)
+            omitted.moments += InspectorCall.mostMoments / 4
+            size -= InspectorCall.mostMoments / 4 * InspectorCall.momentSize
+        }
+        moments.append(Moment(time: time, step: step))
+        size += InspectorCall.momentSize
+    }
+
+    mutating func add(_ message: Message) {
+        messages.append(message)
+        messagesSize += message.message.data.count + 256
+        size += message.message.data.count + 256
+        while messages.count > InspectorCall.mostMessages || messagesSize > InspectorCall.largestMessages {
+            let removed = messages.removeFirst().message.data.count + 256
+            messagesSize -= removed
+            size -= removed
+            omitted.messages += 1
+        }
+    }
+
+    /// Adds an attempt that has ended. The decisions about it follow with the end of the call.
+    mutating func add(_ attempt: RequestAttempt, _ sizes: Sizes, at time: ContinuousClock.Instant) {
+        adapted = nil
+        keep(attempt, sizes)
+        add(.attemptEnded, at: time)
+    }
+
+    private mutating func keep(_ attempt: RequestAttempt, _ sizes: Sizes) {
+        attempts.append(attempt)
+        self.sizes.append(sizes)
+        size += InspectorCall.size(of: attempt)
+        if attempts.count > InspectorCall.mostBodies { dropBodies(of: attempts.count - 1 - InspectorCall.mostBodies) }
+    }
+
+    /// Ends the call. Only the decisions about the attempts are new, unless an attempt was not reported.
+    ///
+    /// - Parameter limit: The maximum number of bytes of a body that are kept.
+    mutating func end(with report: CallReport, keeping limit: Int, at time: ContinuousClock.Instant) {
+        let error = (report.error as? NetworkError)?.keptWithoutBodies() ?? report.error
+        adapted = nil
+        end = End(date: report.date, error: error, duration: report.duration, time: time)
+        let all = report.attempts
+        for index in attempts.indices where index < all.count { attempts[index].decisions = all[index].decisions }
+        for attempt in all.dropFirst(attempts.count) { keep(attempt.kept(bytes: limit), Sizes(attempt)) }
+    }
+
+    private mutating func dropBodies(of index: Int) {
+        size -= InspectorCall.size(of: attempts[index])
+        attempts[index] = attempts[index].kept(bytes: 0)
+        size += InspectorCall.size(of: attempts[index])
+    }
+
+    private static func size(of attempt: RequestAttempt) -> Int {
+        let hops = attempt.redirects.reduce(0) { $0 + $1.data.count + 2_048 }
+        return (attempt.request?.body.data?.count ?? 0) + (attempt.response?.data.count ?? 0) + hops + 4_096
+    }
+}
+
+extension InspectorCall.Step {
+    /// Returns nil if the event is no step.
+    ///
+    /// - Parameter limit: The maximum number of bytes of a body that are kept.
+    init?(_ event: RequestEvent, keeping limit: Int) {
+        switch event {
+        case .attemptStarted(let number, let request): self = .attempt(number, request.kept(bytes: limit))
+        case .waiting(let wait): self = .wait(wait)
+        case .permitAcquired: self = .permit
+        case .sent: self = .sent
+        case .redirected(let response, let request): self = .redirected(response.status, to: request.url)
+        case .head(let status, _): self = .head(status)
+        default: return nil
+        }
+    }
+}
+
+extension InspectorCall.Message {
+    init(_ message: WebSocketMessage, _ date: Date, isSent: Bool, keeping limit: Int) {
+        (self.date, self.isSent, size) = (date, isSent, message.data.count)
+        switch message {
+        case _ where message.data.count <= limit: self.message = message
+        case .text(let text): self.message = .text(String(decoding: Data(text.utf8).prefix(limit), as: UTF8.self))
+        case .binary(let data): self.message = .binary(Data(data.prefix(limit)))
+        }
+    }
+}
+
+extension InspectorCall {
+    /// The report of the call; nil before the call has ended.
+    var report: CallReport? {
+        end.map { end in
+            CallReport(
+                of: nil, date: end.date, earlier: attempts.dropLast(), last: attempts.last, error: end.error,
+                duration: end.duration)
+        }
+    }
+
+    /// The request of the attempt in progress.
+    var lastRequest: HTTPRequest? {
+        if let adapted { return adapted }
+        for moment in moments.reversed() {
+            if case .attempt(_, let request) = moment.step { return request }
+        }
+        return nil
+    }
+
+    var lastStatus: HTTPStatus? {
+        for moment in moments.reversed() {
+            if case .head(let status) = moment.step { return status }
+            if case .attempt = moment.step { return nil }
+        }
+        return nil
+    }
+
+    /// The number of attempts. An attempt that was paused begins again, with the same number.
+    var attemptCount: Int {
+        guard end == nil else { return attempts.count }
+        let last = moments.last { if case .attempt = $0.step { true } else { false } }
+        return if case .attempt(let number, _)? = last?.step { number } else { attempts.count }
+    }
+
+    /// The wait that is not over.
+    var currentWait: RequestWait? {
+        guard end == nil, case .wait(let wait)? = moments.last?.step else { return nil }
+        return wait
+    }
+
+    /// The begin of the wait in progress, from the begin of the call.
+    var waitsSince: Duration? { currentWait == nil ? nil : moments.last.map { $0.time - begun } }
+
+    /// The moments of an attempt: those after its last begin.
+    func moments(of number: Int) -> ArraySlice<Moment> {
+        let begin = moments.lastIndex { if case .attempt(number, _) = $0.step { true } else { false } }
+        guard let begin else { return [] }
+        let rest = moments[begin...]
+        let end = rest.firstIndex { if case .attemptEnded = $0.step { true } else { false } }
+        return end.map { rest[...$0] } ?? rest
+    }
+}

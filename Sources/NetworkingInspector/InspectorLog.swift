@@ -1,0 +1,242 @@
+import Foundation
+import Networking
+
+/// The calls that an inspector has seen. Their events become texts only when somebody looks.
+final class InspectorLog: Sendable {
+    /// Something that is no call, such as a refresh.
+    struct Note: Sendable {
+        let date: Date
+        let part: String
+        let text: String
+        let isFault: Bool
+    }
+
+    fileprivate struct State: Sendable {
+        /// The calls, each in a place that it keeps, and the places that are free.
+        var places: [InspectorCall?] = []
+        var free: [Int] = []
+        /// The place of each call.
+        var placeOf: [UUID: Int] = [:]
+        /// The number of calls that have begun.
+        var begun = 0
+        /// The places of the calls that have ended, in the order of their ends. Those before `firstEnded` are removed.
+        var ended: [Int] = []
+        var firstEnded = 0
+        /// The numbers of the calls that were removed; the first ones are forgotten.
+        var removed: [Int] = []
+        var forgotten = 0
+        /// The number of bytes that the calls retain, roughly.
+        var size = 0
+        /// The number of changes so far.
+        var change = 0
+        var notes: [Note] = []
+        var notesChange = 0
+        var parts: [InspectorContent.Part] = []
+        var partsChange = 0
+        var gates: [BackoffGate] = []
+        /// The number of pages that are open.
+        var watchers = 0
+    }
+
+    let redaction: Redaction
+    /// The number of bytes of a body that are kept: none if no body is shown.
+    let bodyLimit: Int
+    private let limit: Int
+    private let state = Locked(State())
+
+    fileprivate static let largestSize = 64 << 20
+    private static let mostNotes = 500
+
+    init(_ redaction: Redaction, limit: Int, bodyLimit: Int) {
+        self.redaction = redaction
+        (self.limit, self.bodyLimit) = (min(max(limit, 1), 1_000_000), redaction.hidesBodies ? 0 : max(bodyLimit, 0))
+    }
+
+    /// Whether a page is open.
+    var isWatched: Bool { state.withLock { $0.watchers > 0 } }
+
+    /// Adds a page, or removes it with -1. Returns the number of pages that are open.
+    func watch(_ change: Int) -> Int {
+        state.withLock { state in
+            state.watchers += change
+            return state.watchers
+        }
+    }
+
+    /// Stores an event that happened at a time.
+    func store(_ event: RequestEvent, of call: RequestEvent.Call, at time: ContinuousClock.Instant) {
+        switch event {
+        case .started: begin(InspectorCall(call, at: time))  // reads the endpoint, so not under the lock
+        case .progress(let progress): change(call.id) { $0.add(progress) }
+        case .adapted(let request): change(call.id) { $0.adapt(request, at: time) }
+        case .attemptEnded(let attempt):
+            let (kept, sizes) = (attempt.kept(bytes: bodyLimit), InspectorCall.Sizes(attempt))
+            change(call.id) { $0.add(kept, sizes, at: time) }
+        case .finished(let report):
+            change(call.id, isEnd: true) { $0.end(with: report, keeping: bodyLimit, at: time) }
+        case .messageSent(let message, let date), .messageReceived(let message, let date):
+            let isSent = if case .messageSent = event { true } else { false }
+            let kept = InspectorCall.Message(message, date, isSent: isSent, keeping: bodyLimit)
+            change(call.id) { $0.add(kept) }
+        default:
+            guard let step = InspectorCall.Step(event, keeping: bodyLimit) else { return }
+            change(call.id) { $0.add(step, at: time) }
+        }
+    }
+
+    private func begin(_ call: InspectorCall) {
+        let removed = state.withLock { state -> [InspectorCall] in
+            state.begin(call)
+            return state.makeRoom(limit: limit)
+        }
+        withExtendedLifetime(removed) {}  // released outside the lock
+    }
+
+    private func change(_ id: UUID, isEnd: Bool = false, _ body: (inout InspectorCall) -> Void) {
+        let removed = state.withLock { state -> [InspectorCall] in
+            guard let place = state.placeOf[id] else { return [] }
+            state.change += 1
+            state.size += state.places[place]?.apply(body, state.change) ?? 0
+            if isEnd { state.ended.append(place) }
+            return state.size > InspectorLog.largestSize ? state.makeRoom(limit: limit) : []
+        }
+        withExtendedLifetime(removed) {}  // released outside the lock
+    }
+
+    func note(_ part: String, _ text: String, isFault: Bool = false) {
+        state.withLock { state in
+            state.change += 1
+            state.notesChange = state.change
+            state.notes.append(Note(date: Date(), part: part, text: text, isFault: isFault))
+            if state.notes.count > InspectorLog.mostNotes { state.notes.removeFirst() }
+        }
+    }
+
+    func add(_ gate: BackoffGate) { state.withLock { $0.gates.append(gate) } }
+
+    func set(_ parts: [InspectorContent.Part]) {
+        state.withLock { state in
+            guard state.parts != parts else { return }
+            state.change += 1
+            (state.parts, state.partsChange) = (parts, state.change)
+        }
+    }
+}
+
+extension InspectorLog.State {
+    mutating func begin(_ call: InspectorCall) {
+        change += 1
+        begun += 1
+        size += call.size
+        let place = free.popLast() ?? places.count
+        if place == places.count { places.append(nil) }
+        placeOf[call.id] = place
+        places[place] = call
+        places[place]?.number = begun
+        places[place]?.change = change
+    }
+
+    /// Removes the calls that ended first, then the oldest ones, while there are too many calls or they are too large.
+    mutating func makeRoom(limit: Int) -> [InspectorCall] {
+        var taken: [InspectorCall] = []
+        while placeOf.count > limit || size > InspectorLog.largestSize, placeOf.count > 1 {
+            if firstEnded < ended.count {
+                take(ended[firstEnded], into: &taken)
+                firstEnded += 1
+            } else {
+                // No call has ended. All calls are looked at, so several are removed.
+                let oldest = places.indices.filter { places[$0] != nil }.sorted { number(at: $0) < number(at: $1) }
+                for place in oldest.prefix(max(min(limit / 16, oldest.count - 1), 1)) { take(place, into: &taken) }
+            }
+        }
+        if firstEnded > limit, firstEnded * 2 > ended.count {
+            ended.removeFirst(firstEnded)
+            firstEnded = 0
+        }
+        if removed.count > 2 * limit + 1_000 {
+            let count = removed.count - limit
+            removed.removeFirst(count)
+            forgotten += count
+        }
+        return taken
+    }
+
+    private func number(at place: Int) -> Int { places[place]?.number ?? 0 }
+
+    private mutating func take(_ place: Int, into taken: inout [InspectorCall]) {
+        guard let call = places[place] else { return }
+        places[place] = nil
+        free.append(place)
+        placeOf[call.id] = nil
+        size -= call.size
+        removed.append(call.number)
+        taken.append(call)
+    }
+}
+
+// Reading.
+extension InspectorLog {
+    /// A position in the changes of the log.
+    struct Position {
+        var change = 0
+        var removed = 0
+    }
+
+    /// What has changed since an earlier position.
+    struct Changes: Sendable {
+        /// Whether the page has missed removals, so that it begins again.
+        var isWhole = false
+        var calls: [InspectorCall] = []
+        /// The numbers of the calls that were removed.
+        var removed: [Int] = []
+        var notes: [Note]?
+        var parts: [InspectorContent.Part]?
+        var queues = InspectorQueues()
+    }
+
+    /// Returns what has changed, and moves the position. Nil if nothing has changed.
+    ///
+    /// - Parameter isWaitingSent: Whether the calls that wait are returned although they have not changed, because the
+    ///   reason has a time in it.
+    func changes(since position: inout Position, sendingWaiting isWaitingSent: Bool = false) -> Changes? {
+        let (changes, end) = state.withLock { [position] state -> (Changes?, Position) in
+            let end = Position(change: state.change, removed: state.forgotten + state.removed.count)
+            guard state.change != position.change || isWaitingSent else { return (nil, end) }
+            var changes = Changes(isWhole: position.change == 0 || position.removed < state.forgotten)
+            let since = changes.isWhole ? 0 : position.change
+            let calls = state.places.lazy.compactMap { $0 }
+            let waiting = calls.filter { $0.currentWait != nil }
+            changes.queues = InspectorQueues(Array(waiting), state.gates)
+            changes.calls = calls.filter { $0.change > since || isWaitingSent && $0.currentWait != nil }
+            changes.removed =
+                changes.isWhole ? [] : Array(state.removed.dropFirst(position.removed - state.forgotten))
+            changes.notes = state.notesChange > since ? state.notes : nil
+            changes.parts = state.partsChange > since ? state.parts : nil
+            return (changes, end)
+        }
+        position = end
+        guard var changes else { return nil }
+        changes.calls.sort { $0.number < $1.number }
+        return changes
+    }
+
+    func call(_ number: Int) -> InspectorCall? {
+        state.withLock { $0.places.first { $0?.number == number } ?? nil }
+    }
+
+    /// Everything.
+    func everything() -> Changes {
+        var position = Position()
+        return changes(since: &position) ?? Changes()
+    }
+}
+
+extension InspectorCall {
+    /// Applies a change. Returns the number of bytes by which the call grows.
+    fileprivate mutating func apply(_ body: (inout InspectorCall) -> Void, _ change: Int) -> Int {
+        let before = size
+        self.change = change
+        body(&self)
+        return size - before
+    }
+}
