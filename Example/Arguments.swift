@@ -2,7 +2,7 @@ import Foundation
 
 /// The command that the arguments of the program select.
 enum Arguments {
-    case tour(har: URL?)
+    case tour(Output)
     case fetch(URL, bearer: String?)
     /// A process that the tour starts: it writes a comment through an outbox.
     case write(in: URL, to: URL)
@@ -10,24 +10,41 @@ enum Arguments {
     case upload(URL, to: URL)
     case help
 
+    /// What the tour shows in addition to its steps.
+    struct Output {
+        /// The file to which the traffic is written.
+        var har: URL?
+        /// The file to which the page of the inspector is written.
+        var html: URL?
+        /// Whether the page of the inspector is served until the program is ended.
+        var page = false
+    }
+
     struct Fault: Error, CustomStringConvertible {
         let description: String
     }
 
     static let usage = """
-        swift run Example [--har FILE]                   runs a tour against a server in this process; writes a HAR file
+        swift run Example [--har FILE] [--html FILE]     runs a tour against a server in this process; writes a HAR file
+                                                         and a page with its calls
+        swift run Example --page                         runs the tour, and serves the page until the program is ended
         swift run Example --url URL [--bearer TOKEN]     fetches a URL; prints its curl command, status, headers, timing
         """
 
     init(_ words: [String]) throws {
         var values: [String: String] = [:]
         var rest = words[...]
+        var output = Output()
         while let word = rest.popFirst() {
             if word == "--help" || word == "-h" {
                 self = .help
                 return
             }
-            guard ["--url", "--bearer", "--har", "--write", "--upload"].contains(word) else {
+            if word == "--page" {
+                output.page = true
+                continue
+            }
+            guard ["--url", "--bearer", "--har", "--html", "--write", "--upload"].contains(word) else {
                 throw Fault(description: "unknown argument \(word)\n\(Self.usage)")
             }
             guard let value = rest.popFirst() else { throw Fault(description: "expected a value after \(word)") }
@@ -35,10 +52,14 @@ enum Arguments {
         }
         guard let text = values["--url"] else {
             guard values["--bearer"] == nil else { throw Fault(description: "--bearer can only be used with --url") }
-            self = .tour(har: values["--har"].map { URL(fileURLWithPath: $0) })
+            output.har = values["--har"].map { URL(fileURLWithPath: $0) }
+            output.html = values["--html"].map { URL(fileURLWithPath: $0) }
+            self = .tour(output)
             return
         }
-        guard values["--har"] == nil else { throw Fault(description: "--har cannot be used with --url") }
+        guard values["--har"] == nil, values["--html"] == nil, !output.page else {
+            throw Fault(description: "--har, --html and --page cannot be used with --url")
+        }
         guard let url = URL(string: text) else { throw Fault(description: "\(text) is not a URL") }
         self =
             values["--write"].map { .write(in: URL(fileURLWithPath: $0), to: url) }

@@ -8,7 +8,7 @@ struct Example {
         do {
             let arguments = try Arguments(Array(CommandLine.arguments.dropFirst()))
             switch arguments {
-            case .tour(let archive): exit(try await Tour.play(writing: archive) ? 0 : 1)
+            case .tour(let output): exit(try await Tour.play(output) ? 0 : 1)
             case .fetch(let url, let bearer): exit(await Fetch.run(url, bearer: bearer) ? 0 : 1)
             case .write(let folder, let url): try await Writes.write(in: folder, to: url)
             case .upload(let file, let url): try await Uploads.upload(file, to: url)

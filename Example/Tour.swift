@@ -1,5 +1,6 @@
 import Foundation
 import Networking
+import NetworkingInspector
 import NetworkingTesting
 
 /// A tour of the library: the typical tasks of an app, step by step.
@@ -12,13 +13,29 @@ struct Tour {
     /// The recorder of the traffic, for the last step of the tour.
     private let recorder = HARRecorder(limit: 5_000)
     private let recording: ObservationToken
+    /// The page of the calls.
+    private let inspector: NetworkInspector
+    private let inspecting: ObservationToken
 
     /// Runs the tour.
     ///
-    /// - Parameter archive: The location of a HAR file to which the traffic is written. Nil writes no file.
     /// - Returns: Whether every step had the expected result.
-    static func play(writing archive: URL?) async throws -> Bool {
+    static func play(_ output: Arguments.Output) async throws -> Bool {
         let tour = try Tour()
+        if output.page {
+            print("the page of the calls: \(tour.inspector.url)")
+            fflush(nil)
+        }
+        let isRight = try await tour.run(writing: output.har)
+        if let file = output.html { try await tour.inspector.archive.html().write(to: file) }
+        guard output.page else { return isRight }
+        print("the page stays until you end the program")
+        fflush(nil)
+        while true { try await Task.sleep(for: .seconds(3_600)) }
+    }
+
+    private func run(writing archive: URL?) async throws -> Bool {
+        let tour = self
         print("a server listens on \(tour.backend.server.url); the engine is \(PlatformTransport.shared)")
         try await tour.logIn()
         try await tour.fetch()
@@ -33,11 +50,11 @@ struct Tour {
         await tour.cancel()
         try await tour.reachability()
         await tour.logOut()
-        try await Traffic(tour.ledger).play()
-        try await Transfers(tour.ledger).play()
+        try await Traffic(tour.ledger, tour.inspector).play()
+        try await Transfers(tour.ledger, tour.inspector).play()
         try await Writes(tour.ledger).play()
         try await Uploads(tour.ledger).play()
-        try await Watching(tour.ledger).play(recorder: tour.recorder, writing: archive)
+        try await Watching(tour.ledger, tour.inspector).play(recorder: tour.recorder, writing: archive)
         return tour.ledger.close(
             refreshes: tour.backend.counts.refreshed,
             expecting: (
@@ -50,13 +67,17 @@ struct Tour {
     private init() throws {
         backend = try Backend()
         let environment = NetworkEnvironment(baseURL: backend.server.url)
-        let account = AccountService(environment: environment)
+        let inspector = try NetworkInspector(limit: 5_000)
+        let account = AccountService(environment: environment) { $0.observers.append(inspector) }
         let session = AccessTokenSupervisor(token: nil) { old in try await account.refresh(old) }
         self.account = account
         self.session = session
         let retry = RetryPolicy(retries: 2, backoff: .constant(.milliseconds(10)))
         contacts = ContactService(environment, session: session, retry: retry)
         recording = contacts.observers.register(recorder)
+        self.inspector = inspector
+        inspecting = contacts.observers.register(inspector)
+        inspector.show(contacts, as: "contacts")
     }
 
     private func logIn() async throws {

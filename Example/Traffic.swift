@@ -1,5 +1,6 @@
 import Foundation
 import Networking
+import NetworkingInspector
 import NetworkingTesting
 
 /// Three chapters of the tour: a server that is down, a double tap, and a slow server.
@@ -59,12 +60,14 @@ struct Traffic {
 
     private let ledger: Ledger
     private let warehouse: Warehouse
+    private let inspector: NetworkInspector
 
     /// The number of calls in these chapters, and the number of calls that are expected to fail.
     static let expected = (calls: 200 + 1 + 2 + 40, failures: 200)
 
-    init(_ ledger: Ledger) throws {
+    init(_ ledger: Ledger, _ inspector: NetworkInspector) throws {
         self.ledger = ledger
+        self.inspector = inspector
         warehouse = try Warehouse()
     }
 
@@ -82,6 +85,7 @@ struct Traffic {
             $0.retry?.budget = RetryPolicy.Budget()
             $0.circuitBreaker = CircuitBreaker(pause: .milliseconds(200))
         }
+        inspector.show(service, as: "warehouse")
         warehouse.turn(down: true)
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<200 {
@@ -126,6 +130,9 @@ struct Traffic {
     }
 
     private func service(_ configure: (inout NetworkConfiguration) -> Void) -> NetworkService {
-        NetworkService(environment: NetworkEnvironment(baseURL: warehouse.server.url), configure: configure)
+        NetworkService(environment: NetworkEnvironment(baseURL: warehouse.server.url)) {
+            $0.observers.append(inspector)
+            configure(&$0)
+        }
     }
 }

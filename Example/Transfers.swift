@@ -1,5 +1,6 @@
 import Foundation
 import Networking
+import NetworkingInspector
 import NetworkingTesting
 
 /// Three chapters of the tour: a film is uploaded, a film is downloaded, and a download that is interrupted twice is
@@ -41,7 +42,7 @@ struct Transfers {
     private let folder: URL
     private let film = Data((0..<4_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 9) })
 
-    init(_ ledger: Ledger) throws {
+    init(_ ledger: Ledger, _ inspector: NetworkInspector) throws {
         self.ledger = ledger
         server = try LoopbackServer()
         let film = film
@@ -59,6 +60,7 @@ struct Transfers {
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("films-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         service = NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
+            $0.observers.append(inspector)
             $0.retry = RetryPolicy(retries: 3, backoff: .constant(.milliseconds(20)))
         }
     }

@@ -1,5 +1,6 @@
 import Foundation
 import Networking
+import NetworkingInspector
 import NetworkingTesting
 
 /// The last chapter of the tour: how to observe calls. It shows a call that waits for the network, the waterfall of
@@ -13,13 +14,14 @@ struct Watching {
     private let reachability: ReachabilityService
     private let service: NetworkService
 
-    init(_ ledger: Ledger) throws {
+    init(_ ledger: Ledger, _ inspector: NetworkInspector) throws {
         self.ledger = ledger
         server = try LoopbackServer { _ in .text("hello again") }
         let reachability = ReachabilityService(
             host: "127.0.0.1", port: server.port, interval: .milliseconds(20), intervalWhileDown: .milliseconds(5))
         self.reachability = reachability
         service = NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
+            $0.observers.append(inspector)
             $0.errorHandlingService = ErrorHandlingService([ConnectivityErrorHandler(reachability)])
         }
     }
