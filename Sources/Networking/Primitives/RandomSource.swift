@@ -12,14 +12,18 @@ public struct RandomSource: RandomNumberGenerator, Sendable {
             var generator = SystemRandomNumberGenerator()
             return generator.next()
         }
-        return RandomSource(
-            draw,
-            pair: {
-                // One call of the system instead of two.
-                var pair: (UInt64, UInt64) = (0, 0)
-                let result = withUnsafeMutableBytes(of: &pair) { getentropy($0.baseAddress, $0.count) }
-                return result == 0 ? pair : (draw(), draw())
-            })
+        #if os(Linux)
+            return RandomSource(
+                draw,
+                pair: {
+                    // One call of the system instead of two. (On Apple platforms, a number needs no call.)
+                    var pair: (UInt64, UInt64) = (0, 0)
+                    let result = withUnsafeMutableBytes(of: &pair) { getentropy($0.baseAddress, $0.count) }
+                    return result == 0 ? pair : (draw(), draw())
+                })
+        #else
+            return RandomSource(draw)
+        #endif
     }()
 
     /// Creates a source from a generator. Copies of the source share the generator and are safe to use from any thread.
