@@ -8,7 +8,7 @@ struct InspectorCall: Sendable {
         case attempt(Int, HTTPRequest)
         case wait(RequestWait)
         case permit
-        case adapted
+        case adapted(HTTPRequest)
         case sent
         case redirected(HTTPStatus, to: URL)
         case head(HTTPStatus)
@@ -41,9 +41,12 @@ struct InspectorCall: Sendable {
     struct Sizes: Sendable {
         let sent: Int?
         let received: Int?
+        /// Those of the responses that were redirects.
+        let hops: [Int]
 
         init(_ attempt: RequestAttempt) {
             sent = attempt.request?.body.length
+            hops = attempt.redirects.map(\.data.count)
             guard let response = attempt.response else {
                 received = nil
                 return
@@ -69,8 +72,6 @@ struct InspectorCall: Sendable {
     private(set) var attempts: [RequestAttempt] = []
     private(set) var sizes: [Sizes] = []
     private(set) var progress: RequestProgress?
-    /// The adapted request of the attempt in progress; nil before it is adapted.
-    private(set) var adapted: HTTPRequest?
     private(set) var end: End?
     /// The number of moments, and of messages, that are not kept.
     private(set) var omitted = (moments: 0, messages: 0)
@@ -96,12 +97,8 @@ struct InspectorCall: Sendable {
 
     mutating func add(_ progress: RequestProgress) { self.progress = progress }
 
-    mutating func adapt(_ request: HTTPRequest, at time: ContinuousClock.Instant) {
-        adapted = request
-        add(.adapted, at: time)
-    }
-
     mutating func add(_ step: Step, at time: ContinuousClock.Instant) {
+        if case .attempt = step { progress = nil }
         if moments.count >= InspectorCall.mostMoments {
             moments.removeFirst(InspectorCall.mostMoments / 4)
             omitted.moments += InspectorCall.mostMoments / 4
@@ -125,7 +122,6 @@ struct InspectorCall: Sendable {
 
     /// Adds an attempt that has ended. The decisions about it follow with the end of the call.
     mutating func add(_ attempt: RequestAttempt, _ sizes: Sizes, at time: ContinuousClock.Instant) {
-        adapted = nil
         keep(attempt, sizes)
         add(.attemptEnded, at: time)
     }
@@ -141,9 +137,7 @@ struct InspectorCall: Sendable {
     ///
     /// - Parameter limit: The maximum number of bytes of a body that are kept.
     mutating func end(with report: CallReport, keeping limit: Int, at time: ContinuousClock.Instant) {
-        let error = (report.error as? NetworkError)?.keptWithoutBodies() ?? report.error
-        adapted = nil
-        end = End(date: report.date, error: error, duration: report.duration, time: time)
+        end = End(date: report.date, error: report.error?.kept, duration: report.duration, time: time)
         let all = report.attempts
         for index in attempts.indices where index < all.count { attempts[index].decisions = all[index].decisions }
         for attempt in all.dropFirst(attempts.count) { keep(attempt.kept(bytes: limit), Sizes(attempt)) }
@@ -162,14 +156,13 @@ struct InspectorCall: Sendable {
 }
 
 extension InspectorCall.Step {
-    /// Returns nil if the event is no step.
-    ///
-    /// - Parameter limit: The maximum number of bytes of a body that are kept.
-    init?(_ event: RequestEvent, keeping limit: Int) {
+    /// Returns nil if the event is no step. The bodies of requests are not kept.
+    init?(_ event: RequestEvent) {
         switch event {
-        case .attemptStarted(let number, let request): self = .attempt(number, request.kept(bytes: limit))
+        case .attemptStarted(let number, let request): self = .attempt(number, request.kept(bytes: 0))
         case .waiting(let wait): self = .wait(wait)
         case .permitAcquired: self = .permit
+        case .adapted(let request): self = .adapted(request.kept(bytes: 0))
         case .sent: self = .sent
         case .redirected(let response, let request): self = .redirected(response.status, to: request.url)
         case .head(let status, _): self = .head(status)
@@ -201,9 +194,11 @@ extension InspectorCall {
 
     /// The request of the attempt in progress.
     var lastRequest: HTTPRequest? {
-        if let adapted { return adapted }
         for moment in moments.reversed() {
-            if case .attempt(_, let request) = moment.step { return request }
+            switch moment.step {
+            case .adapted(let request), .attempt(_, let request): return request
+            default: continue
+            }
         }
         return nil
     }
@@ -214,6 +209,14 @@ extension InspectorCall {
             if case .attempt = moment.step { return nil }
         }
         return nil
+    }
+
+    /// The sizes of the bodies of the last attempt, or of the attempt in progress so far.
+    var lastSizes: (sent: Int64?, received: Int64?) {
+        guard end != nil || attemptCount == attempts.count, let last = sizes.last else {
+            return (progress?.upload.completed, progress?.download.completed)
+        }
+        return (last.sent.map { Int64($0) }, last.received.map { Int64($0) })
     }
 
     /// The number of attempts. An attempt that was paused begins again, with the same number.

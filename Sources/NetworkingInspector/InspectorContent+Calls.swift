@@ -17,8 +17,7 @@ extension InspectorContent.Summary {
         waitsSince = call.waitsSince.map { call.date.milliseconds + $0.milliseconds }
         duration = report?.duration.milliseconds
         attempts = call.attemptCount
-        received = call.sizes.last?.received.map { Int64($0) } ?? call.progress?.download.completed
-        sent = call.sizes.last?.sent.map { Int64($0) } ?? call.progress?.upload.completed
+        (sent, received) = call.lastSizes
         if let report {
             let isCancelled = call.failure?.kind == .cancelled
             state = report.error == nil ? "done" : isCancelled ? "cancelled" : "failed"
@@ -149,6 +148,12 @@ extension InspectorCall {
         let report = CallReport(of: nil, date: end?.date ?? date, last: attempt, duration: attempt.duration)
         var entries = HARArchive.entries(of: report, redaction: redaction)
         guard let last = entries.indices.last else { return [] }
+        for (index, size) in zip(entries.indices.dropLast(), sizes[index].hops) {
+            guard let kept = entries[index].response.content?.size, kept < size else { continue }
+            entries[index].response.content?.size = size
+            entries[index].response.content?.comment = HARArchive.Content.hidden
+            if !redaction.showsBodies { entries[index].response.content?.text = Redaction.summary(of: size, nil) }
+        }
         if let size = sizes[index].received, case .data(let kept)? = attempt.response?.content, kept.count < size {
             entries[last].response.content?.size = size
             entries[last].response.content?.comment = HARArchive.Content.hidden
@@ -163,8 +168,10 @@ extension InspectorCall {
         }
         if entries[last].messages != nil {
             entries[last].messages = messages.sorted { $0.date < $1.date }.map { message in
-                HARArchive.SocketMessage(
+                var shown = HARArchive.SocketMessage(
                     message.message, message.isSent ? "send" : "receive", message.date, redaction)
+                if !redaction.showsBodies { shown.data = Redaction.summary(of: message.size, nil) }
+                return shown
             }
         }
         return entries

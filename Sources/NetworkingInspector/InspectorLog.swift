@@ -11,6 +11,10 @@ final class InspectorLog: Sendable {
         let isFault: Bool
     }
 
+    fileprivate struct WeakGate: Sendable {
+        weak let gate: BackoffGate?
+    }
+
     fileprivate struct State: Sendable {
         /// The calls, each in a place that it keeps, and the places that are free.
         var places: [InspectorCall?] = []
@@ -33,7 +37,7 @@ final class InspectorLog: Sendable {
         var notesChange = 0
         var parts: [InspectorContent.Part] = []
         var partsChange = 0
-        var gates: [BackoffGate] = []
+        var gates: [WeakGate] = []
         /// The number of pages that are open.
         var watchers = 0
     }
@@ -68,7 +72,6 @@ final class InspectorLog: Sendable {
         switch event {
         case .started: begin(InspectorCall(call, at: time))  // reads the endpoint, so not under the lock
         case .progress(let progress): change(call.id) { $0.add(progress) }
-        case .adapted(let request): change(call.id) { $0.adapt(request, at: time) }
         case .attemptEnded(let attempt):
             let (kept, sizes) = (attempt.kept(bytes: bodyLimit), InspectorCall.Sizes(attempt))
             change(call.id) { $0.add(kept, sizes, at: time) }
@@ -79,7 +82,7 @@ final class InspectorLog: Sendable {
             let kept = InspectorCall.Message(message, date, isSent: isSent, keeping: bodyLimit)
             change(call.id) { $0.add(kept) }
         default:
-            guard let step = InspectorCall.Step(event, keeping: bodyLimit) else { return }
+            guard let step = InspectorCall.Step(event) else { return }
             change(call.id) { $0.add(step, at: time) }
         }
     }
@@ -94,7 +97,8 @@ final class InspectorLog: Sendable {
 
     private func change(_ id: UUID, isEnd: Bool = false, _ body: (inout InspectorCall) -> Void) {
         let removed = state.withLock { state -> [InspectorCall] in
-            guard let place = state.placeOf[id] else { return [] }
+            // A service may have the inspector twice, and reports each event twice.
+            guard let place = state.placeOf[id], !isEnd || state.places[place]?.end == nil else { return [] }
             state.change += 1
             state.size += state.places[place]?.apply(body, state.change) ?? 0
             if isEnd { state.ended.append(place) }
@@ -112,7 +116,13 @@ final class InspectorLog: Sendable {
         }
     }
 
-    func add(_ gate: BackoffGate) { state.withLock { $0.gates.append(gate) } }
+    /// Adds a gate, which is not retained.
+    func add(_ gate: BackoffGate) {
+        state.withLock { state in
+            state.gates.removeAll { $0.gate == nil }
+            state.gates.append(WeakGate(gate: gate))
+        }
+    }
 
     func set(_ parts: [InspectorContent.Part]) {
         state.withLock { state in
@@ -125,6 +135,7 @@ final class InspectorLog: Sendable {
 
 extension InspectorLog.State {
     mutating func begin(_ call: InspectorCall) {
+        guard placeOf[call.id] == nil else { return }
         change += 1
         begun += 1
         size += call.size
@@ -206,7 +217,7 @@ extension InspectorLog {
             let since = changes.isWhole ? 0 : position.change
             let calls = state.places.lazy.compactMap { $0 }
             let waiting = calls.filter { $0.currentWait != nil }
-            changes.queues = InspectorQueues(Array(waiting), state.gates)
+            changes.queues = InspectorQueues(Array(waiting), state.gates.compactMap(\.gate))
             changes.calls = calls.filter { $0.change > since || isWaitingSent && $0.currentWait != nil }
             changes.removed =
                 changes.isWhole ? [] : Array(state.removed.dropFirst(position.removed - state.forgotten))

@@ -5,6 +5,7 @@ import Networking
 final class InspectorParts: Sendable {
     /// A part. An object is not retained: it may retain a service that the inspector observes.
     private struct Entry: Sendable {
+        let id: Int
         var names: [String]
         let value: (any InspectablePart)?
         weak var object: (any InspectablePart & AnyObject)?
@@ -12,13 +13,15 @@ final class InspectorParts: Sendable {
         var facts: [[String]]?
         var kind = ""
         var isAsked = false
+        /// The observations of a session.
+        var tokens: [ObservationToken] = []
 
         var part: (any InspectablePart)? { value ?? object }
     }
 
     private struct State: Sendable {
         var entries: [Entry] = []
-        var tokens: [ObservationToken] = []
+        var next = 0
         var asked: ContinuousClock.Instant?
     }
 
@@ -38,9 +41,11 @@ final class InspectorParts: Sendable {
                 if !state.entries[index].names.contains(name) { state.entries[index].names.append(name) }
                 return false
             }
+            state.entries.removeAll { $0.part == nil }
+            state.next += 1
             state.entries.append(
                 Entry(
-                    names: [name], value: object == nil ? part : nil, object: object,
+                    id: state.next, names: [name], value: object == nil ? part : nil, object: object,
                     kind: "\(type(of: part))".onOneLine))
             return true
         }
@@ -80,7 +85,10 @@ final class InspectorParts: Sendable {
             guard before ?? false != hasToken else { return }
             log.note(name, hasToken ? "logged in" : "logged out")
         }
-        state.withLock { $0.tokens += [events, tokens] }
+        state.withLock { state in
+            guard let index = state.entries.firstIndex(where: { $0.object === session }) else { return }
+            state.entries[index].tokens = [events, tokens]
+        }
     }
 
     private static func text(_ error: any Error) -> String {
@@ -105,14 +113,17 @@ final class InspectorParts: Sendable {
             state.entries.indices.compactMap { index in
                 guard !state.entries[index].isAsked, let part = state.entries[index].part else { return nil }
                 state.entries[index].isAsked = true
-                return (index, part)
+                return (state.entries[index].id, part)
             }
         }
         let state = state
-        let answers = asked.map { index, part in
+        let answers = asked.map { id, part in
             Task {
                 let facts = await part.facts().map { [$0.name.onOneLine, $0.value.onOneLine] }
-                state.withLock { ($0.entries[index].facts, $0.entries[index].isAsked) = (facts, false) }
+                state.withLock { state in
+                    guard let index = state.entries.firstIndex(where: { $0.id == id }) else { return }
+                    (state.entries[index].facts, state.entries[index].isAsked) = (facts, false)
+                }
             }
         }
         let isOver = Settlement<Void>()

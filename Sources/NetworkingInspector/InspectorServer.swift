@@ -87,6 +87,7 @@ final class InspectorServer: LoopbackService {
     func write(
         _ answer: Answer, on socket: LoopbackSocket, after unread: Data, isStopped: @escaping @Sendable () -> Bool
     ) throws -> Bool {
+        socket.limitSending(toSeconds: 10)  // a page that reads nothing loses its connection
         switch answer {
         case .whole(let status, let type, let makeBody, let isHead, let fields):
             let body = try makeBody()
@@ -94,7 +95,6 @@ final class InspectorServer: LoopbackService {
             try socket.write(isHead ? head : head + body)
             return false
         case .events:
-            socket.limitSending(toSeconds: 10)  // a page that reads nothing loses its connection
             let streams = log.watch(1)
             defer { _ = log.watch(-1) }
             guard streams <= InspectorServer.mostStreams else {

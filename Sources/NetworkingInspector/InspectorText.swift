@@ -34,7 +34,7 @@ enum InspectorText {
 
     /// Returns the kind of the error of a call. For an error of the app, this is the kind of the original failure.
     static func kind(of error: any Error, in call: InspectorCall) -> String {
-        (call.failure?.kind.description ?? "\(type(of: error))").onOneLine
+        (call.failure?.kind.description ?? error.typeName).onOneLine
     }
 
     /// Returns the error of a call. The text of an error of the app may contain anything, so that only its type and the
@@ -42,7 +42,7 @@ enum InspectorText {
     static func error(_ error: any Error, of call: InspectorCall) -> String {
         guard !(error is NetworkError) else { return "\(error)".onOneLine }
         let words = call.failure.map { "\($0)" } ?? call.report.map { "\($0)" } ?? "no response"
-        return "\(words), thrown as \(type(of: error))".onOneLine
+        return "\(words), thrown as \(error.typeName)".onOneLine
     }
 
     /// Returns the error of a call without what its line shows already, and the last decision about it.
@@ -50,7 +50,7 @@ enum InspectorText {
         guard var known = call.failure else { return self.error(error, of: call) }
         known.retryDecision = known.retryDecision ?? call.attempts.last?.decision
         (known.request, known.attempts) = (nil, 1)
-        return (error is NetworkError ? "\(known)" : "\(known), thrown as \(type(of: error))").onOneLine
+        return (error is NetworkError ? "\(known)" : "\(known), thrown as \(error.typeName)").onOneLine
     }
 
     /// Returns every step of a call, with the decisions of both chains.
@@ -72,7 +72,7 @@ enum InspectorText {
             case .wait(.retry(.zero, _)): continue
             case .wait(let wait): add(moment, self.wait(wait))
             case .permit: add(moment, "has its permit")
-            case .adapted: add(moment, adapting(original, attempts.first.map { Self.adapted($0) } ?? call.adapted))
+            case .adapted(let request): add(moment, adapting(original, request))
             case .sent: add(moment, "sent")
             case .redirected(let status, let url): add(moment, "\(status) leads to \(redaction.text(of: url))")
             case .head(let status): add(moment, "head of the response: \(status)")
@@ -83,20 +83,15 @@ enum InspectorText {
             }
         }
         if let end = call.end {
-            let outcome = end.error.map { "ended with \(type(of: $0))" } ?? "ended with a value"
+            let outcome = end.error.map { "ended with \($0.typeName)" } ?? "ended with a value"
             steps.append(InspectorContent.Step(time: (end.time - call.begun).milliseconds, text: outcome))
         }
         return steps
     }
 
-    /// The adapted request of an attempt that has ended: that before the redirects. Nil if it was not sent.
-    private static func adapted(_ attempt: RequestAttempt) -> HTTPRequest? {
-        attempt.queued == nil ? nil : attempt.redirects.first?.request ?? attempt.request
-    }
-
     /// Says what the adapters, and the defaults of the environment, have changed. Only the names of fields are shown.
-    private static func adapting(_ original: HTTPRequest?, _ adapted: HTTPRequest?) -> String {
-        guard let original, let adapted else { return "adapting: done" }
+    private static func adapting(_ original: HTTPRequest?, _ adapted: HTTPRequest) -> String {
+        guard let original else { return "adapting: done" }
         func values(_ request: HTTPRequest) -> [HTTPHeader.Name: [String]] {
             request.headers.reduce(into: [:]) { $0[$1.name, default: []].append($1.value) }
         }

@@ -168,7 +168,7 @@ public struct RequestAttempt: Sendable {
         var attempt = self
         attempt.request = request?.kept(bytes: limit)
         attempt.response = response?.kept(bytes: limit)
-        attempt.error = (error as? NetworkError)?.keptWithoutBodies() ?? error
+        attempt.error = error?.kept
         return attempt
     }
 
@@ -189,7 +189,7 @@ extension RequestAttempt: CustomStringConvertible {
     /// The error, if the status does not show it.
     var fault: String? {
         guard let error else { return nil }
-        guard let known = error as? NetworkError else { return "\(type(of: error))" }
+        guard let known = error as? NetworkError else { return error.typeName }
         return known.kind == .unacceptableStatus ? nil : known.kind.description
     }
 }

@@ -164,11 +164,12 @@ extension NetworkError {
     }
 
     /// Returns the error as a record of an attempt keeps it: without bodies, which the attempt has, and without report.
-    package func keptWithoutBodies() -> NetworkError {
+    func keptWithoutBodies() -> NetworkError {
         var error = self
         error.request = request?.kept(bytes: 0)
         error.response = response?.kept(bytes: 0)
         error.redirects = redirects.map { $0.kept(bytes: 0) }
+        error.underlying = underlying?.changingCause { $0 = $0.keptWithoutBodies() }
         error.attachment = nil
         return error
     }

@@ -129,21 +129,6 @@ extension GeneralRequestError: BridgedError {
     }
 }
 
-extension Error {
-    /// Returns the error after `change` has changed its network error. Returns an error of the app unchanged.
-    func changingCause(_ change: (inout NetworkError) -> Void) -> any Error {
-        switch self {
-        case var known as NetworkError:
-            change(&known)
-            return known
-        case var caused as any CausedByNetworkError:
-            caused.changeCause(change)
-            return caused
-        default: return self
-        }
-    }
-}
-
 extension GeneralRequestError: CausedByNetworkError {
     var networkCause: NetworkError? { cause }
 

@@ -5,7 +5,7 @@ extension CallReport: RedactedReflectable {
     var redactedDescription: String {
         let subject = request?.description ?? endpoint.map { $0.urlTemplate } ?? "a call"
         let known = error as? NetworkError ?? attempts.last?.error as? NetworkError
-        let outcome = status?.description ?? known?.kind.description ?? error.map { "\(type(of: $0))" } ?? "completed"
+        let outcome = status?.description ?? known?.kind.description ?? error?.typeName ?? "completed"
         let count = attempts.count
         let fault = status == nil ? nil : attempts.last?.fault
         return "\(subject): \(outcome)\(fault.map { ", \($0)," } ?? "") in \(duration.shortText)"

@@ -101,7 +101,7 @@ extension HARArchive.Response {
         self.init(
             status: 0, statusText: "", httpVersion: "HTTP/1.1", headers: [],
             content: HARArchive.Content(size: 0, mimeType: "x-unknown"), redirectURL: "",
-            comment: (error as? NetworkError)?.kind.description ?? error.map { "\(type(of: $0))" })
+            comment: (error as? NetworkError)?.kind.description ?? error?.typeName)
     }
 }
 

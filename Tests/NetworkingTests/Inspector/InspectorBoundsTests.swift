@@ -1,0 +1,89 @@
+import Foundation
+import NetworkingTesting
+import Testing
+
+@testable import Networking
+@testable import NetworkingInspector
+
+@Suite("What the inspector forgets", .endsInTime)
+struct InspectorBoundsTests {
+    private struct Big: Endpoint {
+        let payload: Data
+        var path: EndpointPath { "big" }
+        var method: HTTPMethod { .post }
+        var body: HTTPBody { .data(payload) }
+    }
+
+    private let stub = StubTransport()
+    private let clock = ManualClock()
+    private let call = RequestEvent.Call(id: UUID(), endpoint: AdHocEndpoint.get("socket"))
+
+    private struct Wrapped: Error {
+        let cause: any Error
+    }
+
+    @Test("An error of the app, and one of the standard mapping, keep no body", arguments: [true, false])
+    func errors(isOfApp: Bool) async throws {
+        let inspector = Inspection(.standard.allowing(bodies: true), bodyLimit: 1_000)
+        stub.on(nil, nil) { _ in .status(.notFound) }
+        let service = NetworkService(
+            environment: NetworkEnvironment(baseURL: URL(string: "https://api.example.com"))
+        ) {
+            $0.transport = stub
+            $0.clock = clock.networkClock
+            $0.observers.append(inspector)
+            if isOfApp { $0.errorMapping = .init { error, _ in Wrapped(cause: error) } }
+        }
+        await #expect(throws: (any Error).self) {
+            try await service.request(Big(payload: Data(count: 1 << 20)), as: .void)
+        }
+        let call = try #require(await inspector.archive.record.calls.first)
+        let error = try #require(call.end?.error)
+        #expect(error.originalNetworkError?.request?.body.data == nil && !(error is Wrapped))
+        let name = isOfApp ? "Wrapped" : "GeneralRequestError"
+        #expect(await inspector.archive.content.details.first?.steps.last?.text == "ended with \(name)")
+    }
+
+    @Test("A service that has the inspector twice shows each call once")
+    func twice() {
+        let log = InspectorLog(.standard, limit: 2, bodyLimit: 0)
+        let report = CallReport(of: nil, last: nil, duration: .zero)
+        for event in [RequestEvent.started, .started, .finished(report), .finished(report)] {
+            log.store(event, of: call, at: .now)
+        }
+        #expect(log.everything().calls.map(\.number) == [1])
+        let running = (0..<2).map { _ in RequestEvent.Call(id: UUID(), endpoint: AdHocEndpoint.get("endless")) }
+        for call in running { log.store(.started, of: call, at: .now) }
+        #expect(log.everything().calls.map(\.number) == [2, 3])
+        let short = RequestEvent.Call(id: UUID(), endpoint: AdHocEndpoint.get("short"))
+        log.store(.started, of: short, at: .now)
+        #expect(log.everything().calls.map(\.number) == [3, 4])
+    }
+
+    @Test("A gate is not retained, and the parts of services that are gone are forgotten")
+    func partsThatAreGone() async throws {
+        let inspector = Inspection()
+        var gate: BackoffGate? = BackoffGate(clock: clock.networkClock)
+        let isGone = { [weak gate] in gate == nil }
+        try inspector.parts.add(#require(gate), as: "a")
+        gate = nil
+        #expect(isGone())
+        inspector.parts.add(BackoffGate(clock: clock.networkClock), as: "b")
+        #expect(await inspector.archive.content.parts.isEmpty)
+    }
+
+    @Test("While an attempt runs, the sizes are those of this attempt")
+    func sizesOfAttempts() throws {
+        let log = InspectorLog(.standard, limit: 2, bodyLimit: 0)
+        let request = HTTPRequest(.get, try #require(URL(string: "https://api.example.com/a")))
+        log.store(.started, of: call, at: .now)
+        log.store(.attemptStarted(1, request), of: call, at: .now)
+        let page = HTTPResponse(.serviceUnavailable, content: .data(Data(count: 120)), to: request)
+        log.store(
+            .attemptEnded(RequestAttempt(number: 1, request: request, response: page, error: nil, duration: .zero)),
+            of: call, at: .now)
+        #expect(log.everything().calls.first?.lastSizes.received == 120)
+        log.store(.attemptStarted(2, request), of: call, at: .now)
+        #expect(log.everything().calls.first?.lastSizes.received == nil)
+    }
+}
