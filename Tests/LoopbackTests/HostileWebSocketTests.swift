@@ -220,8 +220,7 @@ import Testing
                 #expect(isResting)
             }
 
-            /// The processor time of all threads of libcurl loops, in seconds. Nil if a thread has ended while the threads
-            /// were listed.
+            /// The processor time of libcurl's loops, in seconds. Nil if a thread has ended while they were listed.
             private func threadTime() -> Double? {
                 let folder = URL(fileURLWithPath: "/proc/self/task")
                 let threads = try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)

@@ -148,7 +148,7 @@ struct InspectorLogTests {
         #expect(log.everything().notes?.isEmpty == false && log.call(1)?.template == "/a")
     }
 
-    @Test("A call in progress stays, and the page is told which calls were removed")
+    @Test("A call in progress stays, and the page gets the numbers of the calls that were removed")
     func removals() throws {
         let log = InspectorLog(.standard, limit: 3, bodyLimit: 0)
         var position = InspectorLog.Position()

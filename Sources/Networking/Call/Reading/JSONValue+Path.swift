@@ -142,8 +142,8 @@ extension JSONDecoder {
 }
 
 extension JSONValue {
-    /// Returns a type that consists of values of any kind; nil for every other type. Comparing types is much faster than
-    /// asking for a conformance, which Swift has to look up for each generic type.
+    /// Returns a type that consists of values of any kind; nil for every other type. Comparing types is much faster
+    /// than asking for a conformance, which Swift has to look up for each generic type.
     fileprivate static func untyped<Value>(_ type: Value.Type) -> (any UntypedJSON.Type)? {
         if type == JSONValue.self { return JSONValue.self }
         if type == [JSONValue].self { return [JSONValue].self }
