@@ -11,7 +11,7 @@ final class Report: @unchecked Sendable {  // because of the lock around every v
 
     private let lock = NSLock()
     private let isJSON: Bool
-    private var failures = 0
+    private var failures: [String] = []
     private var skipped: [String] = []
     /// The worlds of which not all states were visited.
     private var incomplete: [String] = []
@@ -21,7 +21,7 @@ final class Report: @unchecked Sendable {  // because of the lock around every v
     }
 
     /// The number of violations in all results.
-    var failureCount: Int { lock.withLock { failures } }
+    var failureCount: Int { lock.withLock { failures.count } }
 
     /// Prints the progress of a check.
     func progress(_ check: String, since begun: ContinuousClock.Instant, _ text: String) {
@@ -36,7 +36,7 @@ final class Report: @unchecked Sendable {  // because of the lock around every v
         let seconds = (ContinuousClock.now - begun) / .seconds(1)
         let line = Line(
             check: check, result: result, violations: violations.count, seconds: (seconds * 10).rounded() / 10)
-        lock.withLock { failures += violations.count }
+        lock.withLock { failures += violations.map { "\(check): \($0)" } }
         if isJSON {
             let text = (try? JSONEncoder().encode(line)).map { String(decoding: $0, as: UTF8.self) } ?? ""
             write(text + "\n", to: .standardOutput)
@@ -58,7 +58,8 @@ final class Report: @unchecked Sendable {  // because of the lock around every v
         lock.withLock { incomplete.append(world) }
     }
 
-    /// Prints what the run has not checked, and what no check can show on this machine. With `--json`, prints the former.
+    /// Prints what the run has not checked, and what no check can show on this machine, and then the violations again.
+    /// With `--json`, prints what was not checked.
     func end(_ settings: ProofSettings, without others: [String]) {
         var missing: [String] = lock.withLock { others + skipped }
         let incomplete: [String] = lock.withLock { self.incomplete.sorted() }
@@ -74,6 +75,7 @@ final class Report: @unchecked Sendable {  // because of the lock around every v
         text(
             "Not checked by any run: Apple platforms; networks other than 127.0.0.1; a loss of power; a wall clock that "
                 + "jumps; more threads than this machine has cores.")
+        for failure in lock.withLock({ failures }) { text("FAILED \(failure)") }
     }
 
     /// Prints text, such as a table. With `--json`, nothing is printed.
