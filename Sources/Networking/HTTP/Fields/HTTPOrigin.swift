@@ -9,12 +9,14 @@ public struct HTTPOrigin: Hashable, Sendable {
         let scheme: String
         let host: String
         let port: Int
+        let isSecure: Bool
         let hash: Int
 
         init(scheme: String, host: String, port: Int) {
             self.scheme = scheme
             self.host = host
             self.port = port
+            isSecure = scheme == "https"
             var hasher = Hasher()
             hasher.combine(scheme)
             hasher.combine(host)
@@ -31,6 +33,8 @@ public struct HTTPOrigin: Hashable, Sendable {
     public var host: String { parts.host }
     /// The port. If the URL contains no port: 443 for `https`, otherwise 80.
     public var port: Int { parts.port }
+    /// Whether the scheme is `https`.
+    var isSecure: Bool { parts.isSecure }
 
     /// Returns the origin of a URL, or nil if the URL has no scheme or no host, or if its host has more than 1,024
     /// bytes.

@@ -38,6 +38,9 @@ public struct HTTPRequest: Sendable {
     /// policy reads it.
     public var origin: HTTPOrigin? { storage.value.origin }
 
+    /// Whether the scheme is `https`.
+    var isSecure: Bool { storage.value.origin?.isSecure ?? false }
+
     /// The header fields that were set. See ``allHeaders`` for the fields that are sent.
     public var headers: HTTPHeaders {
         get { storage.value.headers }

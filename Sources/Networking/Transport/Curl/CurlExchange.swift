@@ -4,7 +4,7 @@
     /// One exchange on a loop. It connects libcurl's callbacks with a request's body and a transfer.
     ///
     /// Exclusivity is not checked at run time, because only one thread uses the variables, and accesses do not overlap.
-    /// All methods except ``cancel()``, ``askToResume(_:)`` and ``init(_:delivering:configuration:loop:owner:)`` run on
+    /// All methods except ``cancel()``, ``askToResume(_:)`` and ``init(_:delivering:loop:owner:)`` run on
     /// the loop's thread.
     final class CurlExchange: CurlSending, @unchecked Sendable {  // because only the loop's thread uses its variables
         /// The handle of the attempt in progress; nil before and after the attempt.
@@ -34,8 +34,7 @@
 
         /// Creates an exchange and opens the request's body.
         init(
-            _ request: HTTPRequest, delivering delivery: BodyDelivery, configuration: CurlTransport.Configuration,
-            loop: CurlLoop, owner: any AnyObject & Sendable
+            _ request: HTTPRequest, delivering delivery: BodyDelivery, loop: CurlLoop, owner: any AnyObject & Sendable
         ) throws {
             self.loop = loop
             self.owner = owner
@@ -45,11 +44,11 @@
                 let me = Weak<CurlExchange>()
                 reader = me
                 return BytePipe(
-                    capacity: configuration.limits.bufferedBytes,
+                    capacity: loop.limits.bufferedBytes,
                     onRoom: { me.object?.askToResume(CurlExchange.receiving) }, onAbandon: { me.object?.cancel() })
             }
             body = OutgoingBody(of: request)
-            response = CurlResponse(to: transfer, configuration, loop.pace)
+            response = CurlResponse(to: transfer, on: loop)
             activity = CurlActivity(request.timeouts)
             super.init(request, transfer)
             reader?.object = self

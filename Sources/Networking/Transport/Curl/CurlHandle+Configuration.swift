@@ -18,20 +18,20 @@
         ///
         /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``, if this libcurl does not support a
         ///   setting. The reason names the setting.
-        func apply(_ configuration: CurlTransport.Configuration) throws {
-            if configuration.proxy != .direct { try applyToProxy(configuration.tls) }
-            switch configuration.proxy {
+        func applyConfiguration() throws {
+            if surroundings.configuration.proxy != .direct { try applyToProxy(surroundings.configuration.tls) }
+            switch surroundings.configuration.proxy {
             case .environment: break
             case .direct: set(CCURLOPT_PROXY, "")
             case .url(let url):
                 try require(set(CCURLOPT_PROXY, url.absoluteString), "proxy")
                 set(CCURLOPT_NOPROXY, "")
             }
-            if let path = configuration.unixSocketPath {
+            if let path = surroundings.configuration.unixSocketPath {
                 try require(set(CCURLOPT_UNIX_SOCKET_PATH, path), "unixSocketPath")
             }
-            if configuration.addressFamily == .v4 { set(CCURLOPT_IPRESOLVE, 1) }
-            if configuration.addressFamily == .v6 { set(CCURLOPT_IPRESOLVE, 2) }
+            if surroundings.configuration.addressFamily == .v4 { set(CCURLOPT_IPRESOLVE, 1) }
+            if surroundings.configuration.addressFamily == .v6 { set(CCURLOPT_IPRESOLVE, 2) }
         }
 
         /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` that names the setting.

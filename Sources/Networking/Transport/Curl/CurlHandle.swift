@@ -50,7 +50,7 @@
             set(CCURLOPT_RTSP_REQUEST, CCURL_RTSPREQ_RECEIVE)
             surroundings.share.attach(easy)
             installCallbacks()
-            try apply(surroundings.configuration)
+            try applyConfiguration()
             if let list = surroundings.addresses.list {
                 clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_RESOLVE), list)
             }
@@ -70,7 +70,7 @@
         func prepare(for exchange: CurlExchange) throws {
             let request = exchange.request
             let body = request.body
-            isSecure = request.url.scheme?.lowercased() == "https"
+            isSecure = request.isSecure
             // A POST, PUT or PATCH without content sends `Content-Length: 0` (RFC 9110 section 8.6).
             let isUpload = !body.isEmpty || request.method.expectsContent
             set(request.method, isUpload: isUpload)
@@ -175,9 +175,9 @@
 
         /// Records that the handle uses the connection of a socket.
         func use(_ socket: Int32) {
-            let origin = exchange?.request.origin ?? webSocket?.request.origin
-            guard let use = sockets.join(socket, for: origin, instead: connection) else { return }
-            connection = use
+            let use = sockets.join(
+                socket, for: exchange?.request.origin ?? webSocket?.request.origin, instead: connection)
+            if let use { connection = use }
         }
 
         /// Records that the request is about to be sent on a connection.

@@ -91,6 +91,8 @@
 
         var library: CurlLibrary { surroundings.library }
         var limits: CurlTransport.Configuration.Limits { surroundings.configuration.limits }
+        /// Whether a response over another version of HTTP is an error.
+        var requiresHTTP2: Bool { surroundings.configuration.httpVersions == .http2 }
 
         func makeHandle() throws -> CurlHandle { try CurlHandle(in: surroundings) }
 
@@ -122,12 +124,13 @@
         /// Runs until the loop is stopped.
         func run() {
             var commands: [Command] = []
+            let (multi, webSockets, pace) = (multi, webSockets, pace)
             while true {
                 now = CurlLoop.time()
                 let isClosed = inbox.take(&commands)
                 // Events on sockets are handled before new requests start, so that no request uses an idle connection
                 // that has received unexpected data.
-                sockets.handleReady { [multi, webSockets, pace] event, isOfWebSocket, count in
+                sockets.handleReady { event, isOfWebSocket, count in
                     pace.begin(oneOf: count)
                     if isOfWebSocket {
                         webSockets.handle(event)

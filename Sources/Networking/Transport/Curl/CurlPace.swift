@@ -13,6 +13,7 @@
         static let standard: UInt64 = 20_000_000
 
         private let time: UInt64
+        @exclusivity(unchecked) private var share: UInt64 = 0
         @exclusivity(unchecked) private var end = UInt64.max
         @exclusivity(unchecked) private var isFresh = false
         /// The number of calls of libcurl so far.
@@ -23,17 +24,21 @@
             self.time = time
         }
 
-        /// Begins one of several calls of libcurl that share the time. Each has at least 1 ms, and may take one piece.
+        /// Begins one of several calls of libcurl that share the time. Each has at least 1 ms from its first piece on,
+        /// which it may take in any case.
         func begin(oneOf count: Int = 1) {
-            end = CurlLoop.time() &+ max(time / UInt64(max(count, 1)), min(time, 1_000_000))
+            share = count <= 1 ? time : max(time / UInt64(count), min(time, 1_000_000))
+            end = .max
             isFresh = true
             calls += 1
         }
 
         /// Returns whether an exchange may take a piece.
         func mayTake() -> Bool {
-            defer { isFresh = false }
-            return isFresh || !isOver
+            guard isFresh else { return !isOver }
+            isFresh = false
+            end = CurlLoop.time() &+ share  // not earlier, because many calls of libcurl have no piece
+            return true
         }
 
         var isOver: Bool { end < .max && CurlLoop.time() > end }

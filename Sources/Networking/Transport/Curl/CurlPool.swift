@@ -63,27 +63,29 @@
 
         /// Returns the use of a connection; nil if the handle uses it already, or if libcurl opened the socket for
         /// something else.
-        func join(_ socket: Int32, for origin: HTTPOrigin?, instead old: Use) -> Use? {
-            guard case let entry = entries[Int(socket)], entry.isOurs, entry.number != old.number else { return nil }
+        func join(_ socket: Int32, for origin: @autoclosure () -> HTTPOrigin?, instead old: Use) -> Use? {
+            let number = entries[Int(socket)].number
+            guard entries[Int(socket)].isOurs, number != old.number else { return nil }
             leave(old)
             update(socket) {
                 $0.users += 1
-                $0.origin = $0.origin ?? origin
+                if $0.origin == nil { $0.origin = origin() }
                 $0.expiry = .max
                 if $0.asked <= $0.lastArrival { $0.asked = now }
             }
-            return Use(socket: socket, number: entry.number)
+            return Use(socket: socket, number: number)
         }
 
         /// Records that a handle no longer uses a connection. Another handle may use it already.
         func leave(_ use: Use) {
-            guard let entry = entry(of: use) else { return }
-            update(use.socket) { $0.users -= 1 }
-            guard entry.users == 1 else { return }
-            let end = pool.lifetime.map { entry.opened &+ $0 } ?? .max
-            let expiry = entry.isRetired ? now : min(now &+ min(entry.serverAge ?? .max, pool.idleAge), end)
-            update(use.socket) { $0.expiry = expiry }
-            pool.nextExpiry = min(pool.nextExpiry, expiry)
+            guard isCurrent(use) else { return }
+            update(use.socket) {
+                $0.users -= 1
+                guard $0.users == 0 else { return }
+                $0.expiry = $0.isRetired ? now : now &+ min($0.serverAge ?? .max, pool.idleAge)
+                if let lifetime = pool.lifetime { $0.expiry = min($0.expiry, $0.opened &+ lifetime) }
+                pool.nextExpiry = min(pool.nextExpiry, $0.expiry)
+            }
         }
 
         /// Closes the idle connections whose time is over.
@@ -111,27 +113,27 @@
 
         /// Whether no request uses the connection of a socket.
         func isIdle(_ socket: Int32) -> Bool {
-            let entry = entries[Int(socket)]
-            return entry.isOurs && entry.users == 0 && entry.wanted == 0 && pausesOnUnknownSockets == 0
-        }
-
-        private func entry(of use: Use) -> Entry? {
-            guard use.socket >= 0, entries[Int(use.socket)].number == use.number else { return nil }
-            return entries[Int(use.socket)]
+            // The properties are read one by one here and below, because a copy of an entry retains its objects.
+            let index = Int(socket)
+            return entries[index].isOurs && entries[index].users == 0 && entries[index].wanted == 0
+                && pausesOnUnknownSockets == 0
         }
 
         /// Whether the socket still has the connection of a use.
-        func isCurrent(_ use: Use) -> Bool { entry(of: use) != nil }
+        func isCurrent(_ use: Use) -> Bool { use.socket >= 0 && entries[Int(use.socket)].number == use.number }
 
         /// Returns whether a connection was opened, and libcurl waits for nothing on its socket.
-        func isUnwanted(_ use: Use) -> Bool { use.socket >= 0 && (entry(of: use)?.wanted ?? 0) == 0 }
+        func isUnwanted(_ use: Use) -> Bool {
+            use.socket >= 0 && (!isCurrent(use) || entries[Int(use.socket)].wanted == 0)
+        }
 
         /// Returns the time at which bytes last arrived on a connection. Returns nil if other handles use it, too, or
         /// if no bytes have arrived. The callbacks of libcurl do not show this time, because libcurl does not report an
         /// incomplete header line.
         func lastArrival(on use: Use) -> UInt64? {
-            guard let entry = entry(of: use), entry.users == 1, entry.lastArrival > 0 else { return nil }
-            return entry.lastArrival
+            guard isCurrent(use), entries[Int(use.socket)].users == 1 else { return nil }
+            let time = entries[Int(use.socket)].lastArrival
+            return time > 0 ? time : nil
         }
     }
 
@@ -141,7 +143,9 @@
         /// forgotten the connection. Other connections of the origin that are idle have probably met the same fate, so
         /// they are closed, unless the connection was a new one.
         func giveUp(_ use: Use, silentFor time: UInt64, isKept: Bool) {
-            guard let entry = entry(of: use), now &- max(entry.lastArrival, entry.asked) >= time else { return }
+            guard isCurrent(use) else { return }
+            let entry = entries[Int(use.socket)]
+            guard now &- max(entry.lastArrival, entry.asked) >= time else { return }
             retire(use.socket)
             guard isKept, let origin = entry.origin else { return }
             for index in entries.indices where isIdle(Int32(index)) && entries[index].origin == origin {
@@ -161,12 +165,12 @@
         }
 
         func retire(_ use: Use) {
-            if entry(of: use) != nil { retire(use.socket) }
+            if isCurrent(use) { retire(use.socket) }
         }
 
         /// Ends a connection, for all of its requests.
         func end(_ use: Use) {
-            if entry(of: use) != nil { endIdle(use.socket) }
+            if isCurrent(use) { endIdle(use.socket) }
         }
 
         /// Lets no further request use a connection.
@@ -189,7 +193,7 @@
         /// libcurl does not tell the socket of a connection that other requests use already.
         func find(_ path: CurlStreamLog.Connection, opened use: Use) -> Int32? {
             if let socket = pool.sockets[path], entries[Int(socket)].path == path { return socket }
-            guard entry(of: use) != nil else { return nil }
+            guard isCurrent(use) else { return nil }
             update(use.socket) { $0.path = path }
             pool.sockets[path] = use.socket
             return use.socket
@@ -197,8 +201,8 @@
 
         /// Retires a connection whose life is over although it is never idle.
         func checkLifetime(of use: Use) {
-            guard let lifetime = pool.lifetime, let entry = entry(of: use), !entry.isRetired else { return }
-            if now &- entry.opened >= lifetime { retire(use.socket) }
+            guard let lifetime = pool.lifetime, isCurrent(use), !entries[Int(use.socket)].isRetired else { return }
+            if now &- entries[Int(use.socket)].opened >= lifetime { retire(use.socket) }
         }
     }
 #endif

@@ -24,11 +24,11 @@
         /// Whether any byte has arrived.
         private(set) var hasBegun = false
 
-        init(to transfer: Transfer, _ configuration: CurlTransport.Configuration, _ pace: CurlPace) {
+        init(to transfer: Transfer, on loop: CurlLoop) {
             self.transfer = transfer
-            self.pace = pace
-            limits = configuration.limits
-            requiresHTTP2 = configuration.httpVersions == .http2
+            pace = loop.pace
+            limits = loop.limits
+            requiresHTTP2 = loop.requiresHTTP2
             headReader = ResponseHeadReader(limit: limits.headBytes)
         }
 

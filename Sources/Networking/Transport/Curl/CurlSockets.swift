@@ -111,14 +111,14 @@
         /// HTTP/1.1 connections that have an event.
         func handleReady(_ handle: (clibcurl_event, _ isOfWebSocket: Bool, Int) -> Void) {
             for event in ready[..<readyCount] where event.socket != alarm {
-                let entry = entries[Int(event.socket)]
-                if entry.wanted != 0 {
-                    if event.events & Int32(CCURL_CSELECT_IN) != 0 { update(event.socket) { $0.lastArrival = now } }
-                    handle(event, entry.isOfWebSocket, readyCount)
+                let index = Int(event.socket)
+                if entries[index].wanted != 0 {
+                    if event.events & Int32(CCURL_CSELECT_IN) != 0 { entries[index].lastArrival = now }
+                    handle(event, entries[index].isOfWebSocket, readyCount)
                 } else if event.events == Int32(CCURL_CSELECT_OUT) {
                     // The socket is writable, but the server has said nothing.
                     register(Int32(CCURL_POLL_IN), for: event.socket)
-                } else if entry.isExclusive, isIdle(event.socket) {
+                } else if entries[index].isExclusive, isIdle(event.socket) {
                     endIdle(event.socket)
                 } else {
                     forget(event.socket)
@@ -164,8 +164,8 @@
         /// ``closeSocket(_:)`` (``CurlFault/unreportedClosures``). Their numbers may then belong to other files of the
         /// process.
         func isOpen(_ socket: Int32) -> Bool {
-            let entry = entries[Int(socket)]
-            guard entry.isOurs, OpenFile(socket) != entry.file else { return entry.isOurs }
+            guard entries[Int(socket)].isOurs else { return false }
+            guard OpenFile(socket) != entries[Int(socket)].file else { return true }
             clear(socket)
             return false
         }
@@ -186,11 +186,11 @@
         /// Sets the events that libcurl waits for on a socket.
         func want(_ what: Int32, on socket: Int32, forWebSocket isOfWebSocket: Bool = false) {
             let wanted = what & Int32(CCURL_POLL_INOUT)
-            if Int(socket) < entries.count {
-                let entry = entries[Int(socket)]
-                if entry.isTaken { return }
+            let index = Int(socket)
+            if index < entries.count {
+                if entries[index].isTaken { return }
                 // No bytes have arrived: it may be another socket with the same number.
-                if wanted != 0, entry.wanted == 0, entry.lastArrival == 0 { _ = isOpen(socket) }
+                if wanted != 0, entries[index].wanted == 0, entries[index].lastArrival == 0 { _ = isOpen(socket) }
             }
             set(wanted, on: socket, forWebSocket: isOfWebSocket)
         }
@@ -204,10 +204,9 @@
 
         private func set(_ wanted: Int32, on socket: Int32, forWebSocket isOfWebSocket: Bool) {
             update(socket) { ($0.wanted, $0.isOfWebSocket) = (wanted, isOfWebSocket) }
-            let entry = entries[Int(socket)]
             if wanted == 0 {
-                if !entry.isOurs { forget(socket) }
-            } else if entry.registered != wanted {
+                if !entries[Int(socket)].isOurs { forget(socket) }
+            } else if entries[Int(socket)].registered != wanted {
                 register(wanted, for: socket)
             }
         }

@@ -153,7 +153,7 @@
                 let loop = loops[index]
                 do {
                     let exchange = try CurlExchange(
-                        request, delivering: delivery, configuration: configuration, loop: loop, owner: self)
+                        request, delivering: delivery, loop: loop, owner: self)
                     // The event is reported before the exchange starts, so that it precedes the event of the response
                     // head.
                     request.parts.transfer?.report(.sent(request))
@@ -197,9 +197,7 @@
 
         /// The index of the only loop that may run a request; nil if any loop may run it.
         private func requiredLoop(for request: HTTPRequest, _ delivery: BodyDelivery) -> Int? {
-            guard let http1Loop, request.url.scheme?.lowercased() == "https",
-                library.requiresHTTP1(for: request, delivery)
-            else { return nil }
+            guard let http1Loop, request.isSecure, library.requiresHTTP1(for: request, delivery) else { return nil }
             return http1Loop
         }
     }
