@@ -137,7 +137,7 @@ extension HTTPHeader: RedactedReflectable {
 enum HTTPGrammar {
     /// Whether the text is a token, which is the syntax of methods and field names.
     static func isToken(_ text: String) -> Bool {
-        !text.isEmpty && checkBytes(of: text) { $0.allSatisfy(isTokenByte) }
+        !text.isEmpty && checkBytes(of: text) { bytes in bytes.allSatisfy { isTokenByte($0) } }
     }
 
     /// Returns the result of a check of the bytes of a text, which are copied only if they are not in one piece.
@@ -192,12 +192,11 @@ enum HTTPGrammar {
             }
     }
 
+    /// Whether the byte is an ASCII letter or digit, or one of ! # $ % & ' * + - . ^ _ ` | ~ (RFC 9110 section 5.6.2).
     static func isTokenByte(_ byte: UInt8) -> Bool {
-        switch byte {
-        // ! # $ % & ' * + - . ^ _ ` | ~
-        case 0x21, 0x23...0x27, 0x2A, 0x2B, 0x2D, 0x2E, 0x5E...0x60, 0x7C, 0x7E: true
-        default: isAlphanumeric(byte)
-        }
+        // A bit for each byte below 64, and for each one from 64 on: the names of all fields are checked.
+        let set: UInt64 = byte < 64 ? 0x3FF6CFA00000000 : 0x57FFFFFFC7FFFFFE
+        return byte < 0x80 && set >> UInt64(byte & 63) & 1 == 1
     }
 
     /// Whether the byte is an ASCII letter or digit.

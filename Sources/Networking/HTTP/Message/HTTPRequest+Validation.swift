@@ -19,8 +19,8 @@ extension HTTPRequest {
             throw invalid("body", "a \(method) request cannot have a body")
         }
         try validateURL()
-        for field in headers { try validate(field) }
-        for field in body.headers { try validate(field) }
+        try headers.withFields { for index in $0.indices { try validate($0[index]) } }
+        try body.headers.withFields { for index in $0.indices { try validate($0[index]) } }
         if let idle = timeouts.idle, idle <= .zero { throw invalid("idle timeout", "it is not greater than zero") }
         if let connect = timeouts.connect, connect <= .zero {
             throw invalid("connect timeout", "it is not greater than zero")
