@@ -127,7 +127,11 @@ extension HTTPResponse {
     ///
     /// - Throws: An error if it is empty. For JSON, a body of white space is empty, too.
     func nonEmpty(for decoder: any BodyDecoder = JSONDecoder()) throws -> Data {
-        guard !data.isEmpty, !data.isEmptyJSON || !decoder.readsJSON else { throw UndecodableBody("the body is empty") }
+        let data = data
+        // An empty body is empty JSON, too.
+        guard !data.isEmptyJSON || !data.isEmpty && !decoder.readsJSON else {
+            throw UndecodableBody("the body is empty")
+        }
         return data
     }
 

@@ -99,10 +99,12 @@ extension JSONValue {
 extension Data {
     /// The encoding of a JSON text. Its first characters are ASCII, so the zeros of its first bytes tell the encoding,
     /// unless it begins with a byte-order mark.
-    var encodingOfJSON: String.Encoding {
-        let (first, second) = (first ?? 0, dropFirst().first ?? 0)
+    var encodingOfJSON: String.Encoding { withUnsafeBytes { Data.encodingOfJSON($0) } }
+
+    private static func encodingOfJSON(_ text: UnsafeRawBufferPointer) -> String.Encoding {
+        let (first, second) = (text.first ?? 0, text.count > 1 ? text[1] : 0)
         if first != 0, second != 0, first < 0xFE { return .utf8 }
-        return switch prefix(4).map({ $0 == 0 }) {
+        return switch text.prefix(4).map({ $0 == 0 }) {
         case [true, true, true, false]: .utf32BigEndian
         case [false, true, true, true]: .utf32LittleEndian
         case [true, true, false, false], [false, false, true, true]: .utf32
@@ -115,9 +117,11 @@ extension Data {
 
     /// Whether no string of a JSON text has more combining marks in a row than ``CombiningMarks`` allows.
     var hasFewMarks: Bool {
-        let encoding = encodingOfJSON
-        if encoding == .utf8 { return withUnsafeBytes { CombiningMarks.areFew(in: $0, of: .json) } }
-        return String(data: self, encoding: encoding).map { CombiningMarks.areFew(in: $0, of: .json) } ?? true
+        let (encoding, areFew) = withUnsafeBytes { text in
+            let encoding = Data.encodingOfJSON(text)
+            return (encoding, encoding == .utf8 ? CombiningMarks.areFew(in: text, of: .json) : nil)
+        }
+        return areFew ?? String(data: self, encoding: encoding).map { CombiningMarks.areFew(in: $0, of: .json) } ?? true
     }
 }
 
