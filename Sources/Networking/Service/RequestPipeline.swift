@@ -73,6 +73,7 @@ final class RequestPipeline {
     ///   - track: The track of the call's task; nil if the call has no task.
     ///   - scope: The scope of the call. Default: a new one.
     ///   - session: The number of the session in which the call began. Default: the current session of the client.
+    @inline(__always)  // otherwise the settings are copied, and all that they contain is retained
     init(
         _ endpoint: any Endpoint, method: HTTPMethod? = nil, on client: NetworkClient,
         for requirements: ConverterRequirements, with settings: RequestSettings, track: CallTrack? = nil,
