@@ -7,8 +7,7 @@
             let sockets: CurlSockets
             let share: CurlShare
             let memory = CurlHandleMemory.Pool()
-            /// The configured addresses of hosts in libcurl's form.
-            let addresses: CurlHeaderLines
+            let addresses: CurlAddresses
             let isDirect: Bool
 
             init(_ configuration: CurlTransport.Configuration, _ library: CurlLibrary) throws {
@@ -16,7 +15,7 @@
                 self.library = library
                 sockets = try CurlSockets(configuration)
                 share = try CurlShare()
-                addresses = CurlHeaderLines(configuration.resolveLines)
+                addresses = CurlAddresses(configuration)
                 isDirect = configuration.proxy == .direct
             }
         }

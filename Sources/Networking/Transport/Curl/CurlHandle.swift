@@ -51,9 +51,6 @@
             surroundings.share.attach(easy)
             installCallbacks()
             try applyConfiguration()
-            if let list = surroundings.addresses.list {
-                clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_RESOLVE), list)
-            }
         }
 
         deinit {
@@ -127,6 +124,9 @@
         /// Sets the options of the connection that depend on the request.
         func setConnection(for request: HTTPRequest) throws {
             setConnectTimeout(request.timeouts.effectiveConnect)
+            if let list = surroundings.addresses.list(for: request.origin) {
+                clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_RESOLVE), list)
+            }
             if surroundings.configuration.proxyExceptions.contains(request.origin) { set(CCURLOPT_PROXY, "") }
             if isSecure { try prepareTLS(for: request) }
             // The connection to a proxy may use TLS, too.

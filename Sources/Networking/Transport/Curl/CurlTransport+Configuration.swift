@@ -147,13 +147,6 @@
     }
 
     extension CurlTransport.Configuration {
-        /// The entries of ``resolve`` in the syntax of `CURLOPT_RESOLVE`.
-        var resolveLines: [String] {
-            resolve.map { host, addresses in
-                "\(host):" + addresses.map { $0.contains(":") ? "[\($0)]" : $0 }.joined(separator: ",")
-            }
-        }
-
         /// The description of the Unix socket or proxy between the client and every host; nil if none is configured.
         var between: String? {
             if let unixSocketPath { return "the Unix socket \(unixSocketPath)" }
