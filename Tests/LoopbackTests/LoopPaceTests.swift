@@ -20,6 +20,21 @@
                 return try nginx.transport { $0.limits.turn = 0 }
             }
 
+            @Test("The time of a call begins with the first question, of an exchange or of a WebSocket")
+            func begins() {
+                let pace = CurlPace(1)
+                for _ in 0..<2 {
+                    pace.begin()
+                    #expect(!pace.isOver())  // as a WebSocket asks
+                    while !pace.isOver() {}
+                    #expect(pace.mayTake(), "the first piece may be taken in any case")
+                    #expect(!pace.mayTake())
+                }
+                pace.begin(oneOf: 3)
+                #expect(pace.mayTake())
+                while pace.mayTake() {}
+            }
+
             /// Returns data in uncompressed blocks of deflate (RFC 1951, section 3.2.4).
             private static func deflated(_ data: Data) -> Data {
                 stride(from: 0, to: data.count, by: 60_000).reduce(into: Data()) { all, start in

@@ -89,12 +89,12 @@
             if !input.isEmpty { hasInput = true }
             var mayHaveOutput = true
             while !isOver, used < input.count || mayHaveOutput {
-                if used > 0, used < input.count, pace.isOver { return used }
+                if used > 0, used < input.count, pace.isOver() { return used }
                 let rest = UnsafeRawBufferPointer(rebasing: input[used..<min(used + Self.step, input.count)])
                 guard decoding != nil || !rest.isEmpty else { break }
                 used += try step(rest, received)
                 mayHaveOutput = pending.upperBound == output.count
-                if !pending.isEmpty, pace.isOver { return used }
+                if !pending.isEmpty, pace.isOver() { return used }
                 // The output of several steps is passed on together.
                 if mayHaveOutput, try !passOn(received) { return used }
             }

@@ -226,7 +226,7 @@
             activity.note(at: loop.now)
             do throws(NetworkError) {
                 if loop.pace.mayTake(), try response.receive(body: bytes) { return bytes.count }
-                if loop.pace.isOver { askToResume(CurlExchange.receiving) }
+                if loop.pace.isOver() { askToResume(CurlExchange.receiving) }
                 pauses |= CurlExchange.receiving
                 handle?.notePause()
                 return CCURL_WRITEFUNC_PAUSE

@@ -1,10 +1,13 @@
 #if os(Linux)
     import Foundation
 
-    /// The time that libcurl may take until the loop looks after other exchanges again.
+    /// The time that exchanges and WebSockets may take pieces until the loop looks after others again.
     ///
     /// libcurl reads from a socket for as long as bytes arrive, and each piece may cost milliseconds to decode. When
     /// the time is over, the exchanges refuse further pieces, and continue in the next iteration of the loop.
+    ///
+    /// The time begins when it is first asked for, because many calls of libcurl have no piece, and then the clock need
+    /// not be read.
     ///
     /// Exclusivity is not checked at run time, because only the loop's thread uses the object, and accesses do not
     /// overlap.
@@ -13,8 +16,10 @@
         static let standard: UInt64 = 20_000_000
 
         private let time: UInt64
-        @exclusivity(unchecked) private var share: UInt64 = 0
-        @exclusivity(unchecked) private var end = UInt64.max
+        /// The time of the current call.
+        @exclusivity(unchecked) private var share: UInt64
+        /// The end of the time of the current call; nil if it has not begun.
+        @exclusivity(unchecked) private var end: UInt64?
         @exclusivity(unchecked) private var isFresh = false
         /// The number of calls of libcurl so far.
         @exclusivity(unchecked) private(set) var calls: UInt64 = 0
@@ -22,26 +27,32 @@
         /// - Parameter time: In nanoseconds. Default: 20 ms.
         init(_ time: UInt64 = CurlPace.standard) {
             self.time = time
+            share = time
         }
 
-        /// Begins one of several calls of libcurl that share the time. Each has at least 1 ms from its first piece on,
-        /// which it may take in any case.
+        /// Begins one of several calls of libcurl that share the time. Each has at least 1 ms, and may take one piece.
         func begin(oneOf count: Int = 1) {
             share = count <= 1 ? time : max(time / UInt64(count), min(time, 1_000_000))
-            end = .max
+            end = nil
             isFresh = true
             calls += 1
         }
 
         /// Returns whether an exchange may take a piece.
         func mayTake() -> Bool {
-            guard isFresh else { return !isOver }
-            isFresh = false
-            end = CurlLoop.time() &+ share  // not earlier, because many calls of libcurl have no piece
-            return true
+            defer { isFresh = false }
+            return !isOver() || isFresh
         }
 
-        var isOver: Bool { end < .max && CurlLoop.time() > end }
+        /// Returns whether the time is over. The first question begins it.
+        func isOver() -> Bool {
+            let now = CurlLoop.time()
+            guard let end else {
+                end = now &+ share
+                return false
+            }
+            return now > end
+        }
     }
 
     /// Notices for one exchange that a call of libcurl does not return, for ``CurlFault/heldLoops``.

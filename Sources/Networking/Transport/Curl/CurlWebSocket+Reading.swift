@@ -54,7 +54,7 @@
             do throws(WebSocketFault) {
                 while isOpen, fault == nil {
                     let isFull = !isClosedByPeer && writer.closed == nil && outbox.closing == nil && inbox.isFull()
-                    if !input.isEmpty, isFull || webSockets.isTurnOver {
+                    if !input.isEmpty, isFull || webSockets.isTurnOver() {
                         unread.append(contentsOf: input)
                         return
                     }

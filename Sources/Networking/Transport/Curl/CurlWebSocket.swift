@@ -171,7 +171,7 @@
             withUnsafeTemporaryAllocation(byteCount: WebSocketWriter.chunkSize, alignment: 16) { buffer in
                 for _ in 0..<CurlWebSocket.mostPieces {
                     guard !isEnded, !updatePause() else { return }
-                    guard unread.isEmpty, !webSockets.isTurnOver else { break }
+                    guard unread.isEmpty, !webSockets.isTurnOver() else { break }
                     var count = 0
                     let result = clibcurl_easy_recv(handle.easy, buffer.baseAddress, buffer.count, &count)
                     guard result != CCURLE_AGAIN else { return }
@@ -202,7 +202,7 @@
         private func write() {
             guard let handle else { return }
             // One piece leaves in each turn, however much arrives.
-            for piece in 0..<CurlWebSocket.mostPieces where piece == 0 || !webSockets.isTurnOver {
+            for piece in 0..<CurlWebSocket.mostPieces where piece == 0 || !webSockets.isTurnOver() {
                 guard let next = chunk ?? nextChunk() else { return }
                 chunk = next
                 var count = 0

@@ -146,8 +146,8 @@
             busy.append(webSocket)
         }
 
-        /// Whether the time of the current turn is over, so that other exchanges have theirs.
-        var isTurnOver: Bool { pace.isOver }
+        /// Returns whether the time of the current turn is over, so that other exchanges have theirs.
+        func isTurnOver() -> Bool { pace.isOver() }
 
         /// Records that a WebSocket has a connection.
         func open(_ webSocket: CurlWebSocket, on socket: Int32) { open[socket] = webSocket }
