@@ -3,72 +3,97 @@
 
     /// The configured addresses of hosts in libcurl's form: see ``CurlTransport/Configuration/resolve``.
     ///
-    /// libcurl reads the whole list that a request has. So a request has only the entry of its own host and the entry of
-    /// the proxy.
+    /// libcurl reads the whole list that a request has. So a request has only the entries of the names that libcurl may
+    /// look up for it: of its own host and of the proxy. If one of these names is not known here, it has all entries.
     ///
     /// Exclusivity is not checked at run time, because only the loop's thread uses the object, and accesses do not
     /// overlap.
     final class CurlAddresses {
-        /// The entries, each for a host and a port.
-        private let entries: [String: String]
-        /// The entry of the proxy; nil if there is none.
-        private let proxyEntry: String?
-        /// Whether the environment names the proxies, so that their names are not known here.
-        private let hasUnknownProxies: Bool
+        /// A host and a port, as they are compared here. libcurl compares more exactly: some versions distinguish a
+        /// name with a dot at its end.
+        private struct Place: Hashable {
+            let host: String
+            let port: Int
+
+            /// - Returns: Nil if libcurl may look up another name, because it rewrites numbers such as 127.1.
+            init?(_ host: String, _ port: Int) {
+                guard let name = HostName.canonical(host) else { return nil }
+                var address = in_addr()
+                let isNumber = name.split(separator: ".").last?.utf8.first.map(HTTPGrammar.isDigit) ?? true
+                guard !isNumber || name.contains(":") || inet_pton(AF_INET, name, &address) == 1 else { return nil }
+                self.init(name: name, port)
+            }
+
+            /// - Parameter name: A canonical name.
+            init(name: String, _ port: Int) {
+                host = name.hasSuffix(".") ? String(name.dropLast()) : name
+                self.port = port
+            }
+        }
+
+        /// The names that libcurl may look up for a request. A name without an entry counts as none.
+        private enum Need: Hashable {
+            case all
+            case host(Place?)
+        }
+
+        private let entries: [Place: [String]]
+        private let proxy: Proxy
         /// The lists that requests have needed so far.
         @exclusivity(unchecked) private var lists: [Need: CurlHeaderLines] = [:]
 
-        /// The entries that a request needs, in addition to that of the proxy.
-        private enum Need: Hashable {
-            case none, all
-            case entry(ofHost: String)
+        private enum Proxy {
+            case none
+            case known(Place)
+            case unknown
         }
 
         init(_ configuration: CurlTransport.Configuration) {
-            var entries: [String: String] = [:]
-            for (host, addresses) in configuration.resolve {
+            var entries: [Place: [String]] = [:]
+            for (key, addresses) in configuration.resolve {
+                // Each key has been checked: it is a canonical name, a colon and a port.
+                let colon = key.lastIndex(of: ":") ?? key.endIndex
+                let place = Place(name: key[..<colon].lowercased(), Int(key[colon...].dropFirst()) ?? 0)
                 let addresses = addresses.map { $0.contains(":") ? "[\($0)]" : $0 }.joined(separator: ",")
-                entries[host.lowercased().replacingOccurrences(of: ".:", with: ":")] = "\(host):\(addresses)"
+                entries[place, default: []].append("\(key):\(addresses)")
             }
             self.entries = entries
-            if case .url(let url) = configuration.proxy, let host = url.host {
+            switch configuration.proxy {
+            case .direct: proxy = .none
+            case .environment: proxy = .unknown
+            case .url(let url):
                 // These are libcurl's default ports of proxies.
                 let port = url.port ?? (configuration.proxy.isSecure ? 443 : 1_080)
-                proxyEntry = entries[CurlAddresses.key(host, port)]
-            } else {
-                proxyEntry = nil
+                proxy = url.host.flatMap { Place($0, port) }.map { .known($0) } ?? .unknown
             }
-            hasUnknownProxies = configuration.proxy == .environment
         }
 
         /// Returns the list of a request; nil if it needs none. The list is valid as long as this object exists.
-        func list(for origin: HTTPOrigin?) -> UnsafeRawPointer? {
+        ///
+        /// - Parameter isDirect: Whether the request goes through no proxy, although one is configured.
+        func list(for origin: HTTPOrigin?, isDirect: Bool = false) -> UnsafeRawPointer? {
             guard !entries.isEmpty else { return nil }
-            let need = need(of: origin)
+            let need = need(of: origin, isDirect)
             if let list = lists[need] { return list.list }
-            let own: [String] =
-                switch need {
-                case .none: []
-                case .all: Array(entries.values)
-                case .entry(let host): entries[host].map { [$0] } ?? []
-                }
-            let list = CurlHeaderLines(need == .all ? own : own + (proxyEntry.map { [$0] } ?? []))
+            let list = CurlHeaderLines(lines(for: need))
             lists[need] = list
             return list.list
         }
 
-        private func need(of origin: HTTPOrigin?) -> Need {
-            // libcurl rewrites a host whose last label is a number, such as 127.1.
-            guard !hasUnknownProxies, let origin, let host = HostName.canonical(origin.host),
-                host.split(separator: ".").last?.utf8.first.map(HTTPGrammar.isDigit) == false
-            else { return .all }
-            let key = CurlAddresses.key(host, origin.port)
-            return entries[key] == nil ? .none : .entry(ofHost: key)
+        private func need(of origin: HTTPOrigin?, _ isDirect: Bool) -> Need {
+            if case .unknown = proxy, !isDirect { return .all }
+            guard let place = origin.flatMap({ Place($0.host, $0.port) }) else { return .all }
+            return .host(entries[place] == nil ? nil : place)
         }
 
-        /// The dot at the end of a host is no part of its name.
-        private static func key(_ host: String, _ port: Int) -> String {
-            "\(host.hasSuffix(".") ? String(host.dropLast()) : host):\(port)".lowercased()
+        private func lines(for need: Need) -> [String] {
+            switch (need, proxy) {
+            case (.all, _): entries.values.flatMap { $0 }
+            case (.host(let place), .known(let proxy)): lines(at: place) + (place == proxy ? [] : lines(at: proxy))
+            case (.host(let place), _): lines(at: place)
+            }
         }
+
+        private func lines(at place: Place?) -> [String] { place.flatMap { entries[$0] } ?? [] }
     }
 #endif

@@ -7,7 +7,7 @@
         func prepare(for webSocket: CurlWebSocket) throws {
             self.webSocket = webSocket
             let request = webSocket.request
-            isSecure = request.url.scheme?.lowercased() == "https"
+            isSecure = request.isSecure
             set(CCURLOPT_CONNECT_ONLY, 1)
             set(CCURLOPT_HTTP_VERSION, CCURL_HTTP_VERSION_1_1)
             // An http proxy would take the request for one to itself.

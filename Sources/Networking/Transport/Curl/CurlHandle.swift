@@ -124,10 +124,11 @@
         /// Sets the options of the connection that depend on the request.
         func setConnection(for request: HTTPRequest) throws {
             setConnectTimeout(request.timeouts.effectiveConnect)
-            if let list = surroundings.addresses.list(for: request.origin) {
+            let isException = surroundings.configuration.proxyExceptions.contains(request.origin)
+            if isException { set(CCURLOPT_PROXY, "") }
+            if let list = surroundings.addresses.list(for: request.origin, isDirect: isException) {
                 clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_RESOLVE), list)
             }
-            if surroundings.configuration.proxyExceptions.contains(request.origin) { set(CCURLOPT_PROXY, "") }
             if isSecure { try prepareTLS(for: request) }
             // The connection to a proxy may use TLS, too.
             if isSecure || !isDirect, library.isOnOpenSSL {
