@@ -174,8 +174,8 @@ extension AccessTokenSupervisor {
         } body: { response in
             guard let refuses, carriesToken(response) else { return false }
             return refuses(response)
-        } progress: { [self] response in
-            hear(progress: response)  // a weak reference would make every use of the object slower
+        } progress: { [weak self] response in
+            self?.hear(progress: response)
         }
     }
 }

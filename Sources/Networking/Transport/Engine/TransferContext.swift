@@ -147,8 +147,8 @@ extension HTTPResponse {
     }
 }
 
-/// How a session recognises a response that refuses its token, and what it hears of the others. The rule retains the
-/// session. It is a class, because each call retains it.
+/// How a session recognises a response that refuses its token, and what it hears of the others. The closures do not
+/// retain the session. It is a class, because each call retains it.
 final class RefusalRule: Sendable {
     /// Whether the head of a response refuses the token. The answer is known as soon as the head has arrived.
     let head: @Sendable (HTTPResponse) -> Bool
