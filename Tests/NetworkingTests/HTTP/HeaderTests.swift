@@ -215,4 +215,13 @@ struct MediaTypeTests {
         #expect(MediaType("text", "plain", ["charset": "utf-8"]).description == "text/plain; charset=utf-8")
         #expect(MediaType("application", "pdf") == .pdf && MediaType("model/obj") == MediaType("model", "obj"))
     }
+
+    @Test("A token has the bytes of RFC 9110 section 5.6.2, and no others")
+    func tokenBytes() {
+        let letters = "abcdefghijklmnopqrstuvwxyz"
+        let allowed = Set("!#$%&'*+-.^_`|~0123456789\(letters)\(letters.uppercased())".utf8)
+        for byte in UInt8.min...UInt8.max {
+            #expect(HTTPGrammar.isTokenByte(byte) == allowed.contains(byte), "\(byte)")
+        }
+    }
 }
