@@ -1,8 +1,8 @@
-/// The rows of the migration guides: the id that tests name with `.row(_:)`, and the first cell of the row.
+/// The rows of *Coming from the four libraries*: the id that tests name with `.row(_:)`, and the first cell of the row.
 enum MigrationRows {
     static let all: [(guide: String, rows: [(id: String, name: String)])] = [
         (
-            "IONess",
+            "iONess",
             [
                 ("I-01", #"`NetworkSessionManager`, `Ness.default`"#),
                 ("I-02", #"`Ness(with: session, onDuplicated:)`"#),
@@ -106,7 +106,7 @@ enum MigrationRows {
             ]
         ),
         (
-            "RonasIT",
+            "RonasIT Networking",
             [
                 ("R-01", #"`NetworkService`"#),
                 ("R-02", #"`Endpoint`, no defaults"#),
@@ -147,7 +147,7 @@ enum MigrationRows {
             ]
         ),
         (
-            "PkrllNetwork",
+            "pkrll/Network",
             [
                 ("P-01", #"`Request`, a value"#),
                 ("P-02", #"`Request.get(path)`, …"#),

@@ -27,8 +27,8 @@ actor PasswordHandler: ErrorHandler {
         else { return .next(failure.error) }
         let dialog = self.dialog ?? open()  // one dialog for all calls
         // The wait ends with the call, but the dialog stays open.
-        guard (try? await withCallCancellation({ await dialog.value })) == true
-        else { return .next(failure.error) }
+        let isTyped = try? await withCallCancellation { await dialog.value }
+        guard isTyped == true else { return .next(failure.error) }
         return .retry(because: "the password was typed again")
     }
 
