@@ -46,23 +46,28 @@ struct FollowingRounds: Sendable {
 
         /// Waits until the task has ended, and returns what was wrong.
         func wait() -> String? {
+            let begun = ContinuousClock.now
             while true {
                 if let fault = lock.withLock({ faults.first }) { return fault }
+                guard ContinuousClock.now - begun < .seconds(60) else { return "a task has not ended after 60 s" }
             }
         }
     }
 
     let count: Int
+    /// The time after which no further round begins: on a busy machine, a round may take a hundred times longer.
+    private let limit: Duration
     private let random: RandomSource
     private let response = HTTPResponse(.ok, to: HTTPRequest(.get, URL(fileURLWithPath: "/")))
 
-    init(count: Int, seed: UInt64) {
-        self.count = count
+    init(count: Int, within limit: Duration, seed: UInt64) {
+        (self.count, self.limit) = (count, limit)
         random = RandomSource(SeededGenerator(seed: seed))
     }
 
-    /// Runs all rounds on the current thread and on a second one.
-    func run() -> [String] {
+    /// Runs the rounds on the current thread and on a second one. Returns their number, and what was wrong.
+    func run() -> (count: Int, violations: [String]) {
+        let begun = ContinuousClock.now
         let rounds = Rounds()
         Thread.detachNewThread { [self] in
             var number = 0
@@ -78,6 +83,7 @@ struct FollowingRounds: Sendable {
         // has followed first, so that both happen at nearly the same moment, on any machine.
         var pause = 1_000
         for number in 0..<count {
+            guard ContinuousClock.now - begun < limit else { return (number, []) }
             let (source, call, heard) = (self.call(), self.call(), Heard())
             let task = source.flatMap { _ in call }
             task.observe { [weak task] _ in
@@ -90,9 +96,9 @@ struct FollowingRounds: Sendable {
             end(source)
             let step = Int.random(in: 1...200, using: &random)
             pause = heard.isEnded ? pause + step : max(pause - step, 0)
-            if let fault = heard.wait() { return ["round \(number): \(fault)"] }
+            if let fault = heard.wait() { return (number + 1, ["round \(number): \(fault)"]) }
         }
-        return []
+        return (count, [])
     }
 
     private func wait(_ steps: Int) {

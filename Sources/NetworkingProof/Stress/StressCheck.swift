@@ -21,11 +21,12 @@ struct StressCheck: Check {
     private func follow(_ report: Report, _ settings: ProofSettings) async {
         let begun = ContinuousClock.now
         let rounds = FollowingRounds(
-            count: settings.count ?? (settings.isQuick ? 20_000 : 1_000_000), seed: settings.seed)
-        let violations = await withCheckedContinuation { done in
+            count: settings.count ?? (settings.isQuick ? 20_000 : 1_000_000),
+            within: settings.isQuick ? .seconds(60) : .seconds(3_600), seed: settings.seed)
+        let result = await withCheckedContinuation { done in
             Thread.detachNewThread { done.resume(returning: rounds.run()) }
         }
-        report.end("stress following", since: begun, "\(rounds.count.grouped) rounds", violations: violations)
+        report.end("stress following", since: begun, "\(result.count.grouped) rounds", violations: result.violations)
     }
 
     private func run(_ part: String, _ calls: Int, _ report: Report, _ settings: ProofSettings) async throws {
