@@ -147,24 +147,6 @@ extension HTTPResponse {
     }
 }
 
-/// How a session recognises a response that refuses its token, and what it hears of the others. The closures do not
-/// retain the session. It is a class, because each call retains it.
-final class RefusalRule: Sendable {
-    /// Whether the head of a response refuses the token. The answer is known as soon as the head has arrived.
-    let head: @Sendable (HTTPResponse) -> Bool
-    /// Whether the body of a response refuses the token, although its head does not.
-    let body: @Sendable (HTTPResponse) -> Bool
-    /// Receives the response to one of several requests of an attempt, which has brought the attempt further.
-    let progress: @Sendable (HTTPResponse) -> Void
-
-    init(
-        head: @escaping @Sendable (HTTPResponse) -> Bool, body: @escaping @Sendable (HTTPResponse) -> Bool,
-        progress: @escaping @Sendable (HTTPResponse) -> Void
-    ) {
-        (self.head, self.body, self.progress) = (head, body, progress)
-    }
-}
-
 /// The permits of the attempt that a transfer belongs to.
 protocol TransferAdmission: CallAdmission {
     /// Tells the policies the head of the response, unless they have heard one or the permits have been returned.
