@@ -129,6 +129,19 @@ struct DocumentationTests {
         #expect((1...7_500).contains(words))
     }
 
+    @Test("The articles have at most 40,000 words in all, and the pages for servers and for other clients stay short")
+    func articleWords() throws {
+        let most = ["Servers": 1_200, "ComingFromURLSession": 700, "ComingFromAsyncHTTPClient": 700]
+        var total = 0
+        for article in try Self.files("Sources/Networking/Documentation.docc", ending: ".md") {
+            let count = Self.words(try String(contentsOf: article, encoding: .utf8))
+            total += count
+            let limit = most[article.deletingPathExtension().lastPathComponent]
+            #expect(count <= limit ?? .max, "\(article.lastPathComponent): \(count) words")
+        }
+        #expect((1...40_000).contains(total))
+    }
+
     private static func words(_ text: String) -> Int { text.split(whereSeparator: \.isWhitespace).count }
 
     @Test("Each of the 153 rows of the migration guides, and each need found later, has a test", .row("P-23", "R-36"))

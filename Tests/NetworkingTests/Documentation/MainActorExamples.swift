@@ -34,11 +34,4 @@ struct TenantHeader: RequestAdapter {
         request.headers["X-Tenant"] = "acme"
     }
 }
-
-struct TuneLog: ErrorHandler {
-    func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
-        print(failure)
-        return .next(failure.error)
-    }
-}
 // snippet.end

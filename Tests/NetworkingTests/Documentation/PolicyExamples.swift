@@ -134,20 +134,3 @@ func exampleOfSettings(_ profiles: ProfileService) async throws {
         return profiles
     }
 #endif
-
-func exampleOfWatching(_ profiles: ProfileService, _ file: URL) async throws {
-    let recorder = HARRecorder()
-    let tokens = [
-        profiles.observers.register(LogObserver { line in print(line) }),
-        profiles.observers.register(recorder),
-        profiles.observers.onFinish { call, report in
-            if report.status?.isServerError == true { print(report.waterfall) }
-        },
-    ]
-    let response = try await profiles.response(
-        ProfileEndpoint.fetch(id: 7), as: .json(Profile.self))
-    print(response.http.request.curlCommand(), response.report.attributes)
-    // For the developer tools of a browser.
-    try recorder.archive.encoded().write(to: file)
-    for token in tokens { token.cancel() }
-}
