@@ -54,7 +54,8 @@ final class BytePipe: Sendable {
                 state.isWriterRefused = true
                 return (.full, nil)
             }
-            // A server can send single bytes. Small chunks are joined, so that each costs no more than its bytes.
+            // A server can send single bytes. Small chunks are joined, so that a chunk needs little more memory than
+            // its bytes.
             if let last = state.chunks.indices.last, state.chunks[last].count + chunk.count <= capacity / 64 {
                 state.chunks[last] += chunk
             } else {

@@ -85,8 +85,8 @@ package final class CallScope: Endable {
     /// Throws the interruption of the current call, if that call must end.
     static func check() throws { try current?.check() }
 
-    /// Throws if the current task is cancelled, or if its call must end. The task may be a child task of the call, whose
-    /// cancellation does not end the call.
+    /// Throws if the current task is cancelled, or if its call must end. The task may be a child task of the call;
+    /// cancelling a child task does not end the call.
     static func checkReader() throws {
         if Task.isCancelled { throw Interruption.cancelled }
         guard let current else { return }
@@ -238,7 +238,7 @@ extension CallScope {
     }
 }
 
-/// The permits for which other calls wait while one call holds them.
+/// The permits that a call holds while other calls wait for them.
 package protocol CallAdmission: AnyObject, Sendable {
     /// Whether a call still holds the permits.
     var isHeld: Bool { get }

@@ -96,7 +96,7 @@ package struct FileLock: Sendable {
         let file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard file >= 0 else { throw FileLock.fault(path) }
         defer { close(file) }
-        // Another user could lock a file of theirs for ever.
+        // If the file belonged to another user, that user could lock it forever.
         guard FileLock.isTrusted(file) else { throw FileLock.fault(path, EPERM) }
         while flock(file, LOCK_EX) != 0 { guard errno == EINTR else { throw FileLock.fault(path) } }
         return try body(file)

@@ -105,7 +105,7 @@ extension Double {
 package struct Deadline: Sendable {
     let instant: Duration
     let clock: NetworkClock
-    /// Whether the deadline is that of the work for which the operation runs.
+    /// Whether the deadline is that of the enclosing operation.
     let isInherited: Bool
 
     init(after duration: Duration, on clock: NetworkClock, isInherited: Bool = false) {
@@ -114,8 +114,7 @@ package struct Deadline: Sendable {
         self.isInherited = isInherited
     }
 
-    /// The deadline of the work that the current task does for somebody else. A call that begins in the task ends at
-    /// this deadline, too.
+    /// The deadline of the enclosing operation. A call that begins in the current task ends at this deadline, too.
     @TaskLocal static var inherited: Deadline?
 
     /// The time left; zero or negative after the deadline.

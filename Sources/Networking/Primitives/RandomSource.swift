@@ -16,7 +16,8 @@ public struct RandomSource: RandomNumberGenerator, Sendable {
             return RandomSource(
                 draw,
                 pair: {
-                    // One call of the system instead of two. (On Apple platforms, a number needs no call.)
+                    // The pair needs one system call instead of two. (On Apple platforms, a random number needs no
+                    // system call.)
                     var pair: (UInt64, UInt64) = (0, 0)
                     let result = withUnsafeMutableBytes(of: &pair) { getentropy($0.baseAddress, $0.count) }
                     return result == 0 ? pair : (draw(), draw())

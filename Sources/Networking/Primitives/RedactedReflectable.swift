@@ -26,7 +26,7 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether the scalar changes the direction of the text after it, so that a text can pretend to be another one.
+    /// Whether the scalar changes the direction of the text after it, so that a text can look like a different text.
     fileprivate var changesDirection: Bool {
         switch value {
         case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
@@ -36,11 +36,11 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// The text with its control characters, line separators and changes of direction escaped (`\n`), so that it is one
-    /// line of a log, and cannot control a terminal.
+    /// The text with its control characters, line separators and characters that change the text direction escaped
+    /// (`\n`), so that it fits on one line of a log and cannot control a terminal.
     package var onOneLine: String { escapingControls { $0.escaped(asASCII: true) } }
 
-    /// The text with its control characters, line separators and changes of direction replaced.
+    /// The text with its control characters, line separators and characters that change the text direction replaced.
     func escapingControls(_ escape: (Unicode.Scalar) -> String) -> String {
         guard !utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return self }
         var text = ""

@@ -1,9 +1,9 @@
 package import Foundation
 
-/// The form of a small file whose damage is detected: its first line has a title, the number of the format, and the
-/// checksum of the content, which follows.
+/// The layout of a small file in which damage is detected. The first line contains a title, the number of the format,
+/// and the checksum of the content. The content follows.
 package struct SealedText: Sendable {
-    /// The reason why a file does not have the form.
+    /// The reason why a file does not have this layout.
     package struct Fault: Error, CustomStringConvertible {
         package let description: String
         package init(_ description: String) { self.description = description }
@@ -15,7 +15,7 @@ package struct SealedText: Sendable {
 
     /// - Parameters:
     ///   - format: The number of the format. Increase it if an earlier version of the library cannot read the content.
-    ///   - words: What the file is, for errors: `an entry of an outbox`.
+    ///   - words: A description of the file for error messages: `an entry of an outbox`.
     package init(_ title: String, format: Int, words: String) {
         (self.title, self.format, self.words) = (title, format, words)
     }

@@ -118,8 +118,8 @@ package struct Settlement<Value: Sendable>: Endable {
         scope?.add(self)
         defer {
             scope?.remove(self)
-            // Orders everything before `settle` before what the caller reads. The runtime does so, too, but the thread
-            // sanitizer does not see it if the continuation is resumed before the task is suspended.
+            // Makes everything that happened before `settle` visible to the caller. The runtime does so, too, but the
+            // thread sanitizer does not notice if the continuation is resumed before the task is suspended.
             state.withLock { _ in }
         }
         return try await withTaskCancellationHandler {

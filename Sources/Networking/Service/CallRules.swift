@@ -19,8 +19,8 @@ extension NetworkClient {
 struct CallRules: StatusRules {
     let validators: [ResponseValidator]
     let maximumSize: Int
-    // Three words need no allocation of their own. The client itself is not retained, because a body that the app reads
-    // after the call retains the rules.
+    // These three words fit into an existential without an allocation. The client itself is not retained, because a
+    // body that the app reads after the call retains the rules.
     let shared: CopyOnWrite<SharedRules>
 
     init(_ settings: RequestSettings, of client: NetworkClient) {

@@ -11,7 +11,7 @@ package final class CallTrack: Sendable {
         var attempts: [RequestAttempt] = []
         var report: CallReport?
         var observers: [Observer] = []
-        /// The track that this one follows. It then has the observers of both.
+        /// The track that this track follows. The followed track has the observers of both.
         var source: CallTrack?
 
         mutating func take(_ event: RequestEvent) {
@@ -38,7 +38,7 @@ package final class CallTrack: Sendable {
     package let meter: RequestProgress.Meter
     /// Pauses and resumes the transfer; nil if the call cannot be paused.
     let pauseGate: PauseGate?
-    /// Whether the call can be paused: it is a download, or an upload that goes on after an interruption.
+    /// Whether the call can be paused: it is a download or a resumable upload.
     var canPause: Bool {
         guard pauseGate != nil, isUpload else { return pauseGate != nil }
         return request?.parts.upload != nil
@@ -119,8 +119,8 @@ package final class CallTrack: Sendable {
         }) { track = next }
     }
 
-    /// Has the history of another track from now on. Its observers get the past events of the other track, and then each
-    /// of its new events.
+    /// Takes over the history of another track. The observers of this track get the past events of the other track, and
+    /// then each of its new events.
     func follow(_ other: CallTrack) {
         let before = state.withLock { $0.source }
         var root = other.root

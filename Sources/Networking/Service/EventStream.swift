@@ -1,15 +1,16 @@
 /// A stream of server-sent events that reconnects: when one connection ends, the next connection resumes after the
 /// last event.
 ///
-/// Each connection is an ordinary call of the service, so that it carries the current token. The `Last-Event-ID` header
-/// tells the server where to resume. The stream ends if the server responds with 204, or if the reader stops reading.
-/// If the first connection fails, the stream throws the error of that connection. Later, the stream throws an error
-/// only if it does not reconnect: a new attempt would fail, too (for example, the server rejects the request), too many
-/// attempts have failed, the call must not be repeated, or the stream was cancelled or reset.
+/// Each connection is an ordinary call of the service, so it carries the current token. Its `Last-Event-ID` header
+/// specifies the event after which the stream resumes. The stream ends if the server responds with 204, or if the
+/// reader stops reading. If the first connection fails, the stream throws the error of that connection. After that, the
+/// stream throws an error only when it gives up: because a new attempt would also fail (for example, the server rejects
+/// the request), because too many attempts have failed, because the call must not be repeated, or because the stream
+/// was cancelled or reset.
 ///
 /// Only a call with a safe method (GET) reconnects after its response has ended. The stream of a POST, such as the
-/// stream of a language model, ends with its response. After a lost connection, such a stream reconnects only if its
-/// call has an idempotency key that the app has set. To read one response only, use `as: .serverSentEvents`.
+/// stream of a language model, ends with its response. After a lost connection, the stream of a POST reconnects only if
+/// its call has an idempotency key that the app has set. To read one response only, use `as: .serverSentEvents`.
 ///
 /// ```swift
 /// for try await event in feeds.events(FeedEndpoint.news) { show(event.data) }
@@ -28,7 +29,7 @@ struct EventStream: Sendable {
         private var connection: IncomingBody?
         private var events: ServerSentEvents?
         private var machine: ReconnectionMachine
-        /// The number of the session of the first connection, to which all connections belong: a stream never goes on
+        /// The number of the session of the first connection, to which all connections belong: a stream never continues
         /// for another user. Nil before the first connection, and if the client has no session.
         private var session: Int?
 
@@ -77,7 +78,8 @@ struct EventStream: Sendable {
                         return (.noContent, nil, nil)
                     }
                     connection = body
-                    // The events throw the errors of the body unchanged, because the original error decides.
+                    // The events throw the errors of the body unchanged, because the original error decides whether the
+                    // stream reconnects.
                     events = ServerSentEvents(presence.body(body).unmapped, after: machine.lastEventID)
                     machine.connect()
                 }
@@ -114,7 +116,8 @@ struct EventStream: Sendable {
 }
 
 extension NetworkClient {
-    /// Waits before a new connection of a stream or socket. A reset of the service also ends it during this wait.
+    /// Waits before a new connection of a stream or socket. A reset of the service ends the stream or socket even
+    /// during this wait.
     ///
     /// - Parameter wake: Ends the wait early when it is settled.
     func wait(

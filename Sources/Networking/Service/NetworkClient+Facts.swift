@@ -2,7 +2,7 @@ extension NetworkClient {
     /// The session that adds tokens.
     package var inspectedSession: AccessTokenSupervisor? { session }
 
-    /// The parts of the client that say what they are doing.
+    /// The parts of the client that report what they are doing.
     package var inspectableParts: [any InspectablePart] {
         let parts: [Any?] =
             [

@@ -92,12 +92,12 @@ public final class NetworkClient: Sendable {
     /// Shuts down this client and the clients that were derived from it, for example before a server process exits.
     ///
     /// New calls fail with ``NetworkError/Kind/transportShutDown``, and event streams end with this error at once. The
-    /// method waits for the other calls, with their retries and refreshes and with the calls that they make. The calls
-    /// inside which it is called are not ended. The transport is not shut down, because other clients may use it: see
-    /// `CurlTransport.shutDown(draining:)`.
+    /// method waits for the other calls, including their retries, their refreshes and the calls that they make. It does
+    /// not end the calls inside which it is called. The transport is not shut down, because other clients may use it:
+    /// see `CurlTransport.shutDown(draining:)`.
     ///
     /// - Parameter limit: The longest time to wait. Calls that are still in progress after this time are ended with the
-    ///   same error. The wait also ends, and the calls with it, when the task is cancelled.
+    ///   same error. Cancelling the task also ends the wait and these calls.
     public func shutDown(draining limit: Duration) async {
         await calls.shutDown(draining: limit, on: clock)
     }
@@ -192,8 +192,8 @@ public final class NetworkClient: Sendable {
 
 /// The default transport of the platform.
 public enum PlatformTransport {
-    /// The transport of services that set none, shared by the whole process. It is ``URLSessionTransport`` on Apple
-    /// platforms and `CurlTransport` on Linux. If Linux has no libcurl, or a libcurl older than 7.68, it is
+    /// The transport of services that set no transport. The whole process shares it. It is ``URLSessionTransport`` on
+    /// Apple platforms and `CurlTransport` on Linux. If Linux has no libcurl, or a libcurl older than 7.68, it is
     /// ``URLSessionTransport`` there, too, and a line on standard error says so once.
     public static let shared: any Transport = {
         #if os(Linux)
@@ -206,7 +206,8 @@ public enum PlatformTransport {
     #if os(Linux)
         /// Returns the libcurl transport if libcurl is available, otherwise the URLSession transport.
         ///
-        /// - Parameter log: Tells the operator that URLSession sends the requests. Default: writes to standard error.
+        /// - Parameter log: Reports to the operator that URLSession sends the requests. Default: writes to standard
+        ///   error.
         static func choose(
             _ curl: CurlTransport?,
             log: (String) -> Void = { try? FileHandle.standardError.write(contentsOf: Data($0.utf8)) }

@@ -18,9 +18,9 @@
 /// 4. After a failure: the session's handler, the app's handlers, retries, the mapping to the app's errors.
 ///
 /// If a list already contains a `RetryErrorHandler`, a `GeneralErrorHandler`, or the adapter, gate or handler of a
-/// session, this part is not added a second time. The parts of a session are independent: the adapter only adds the
-/// token, and the handler refreshes it and brings the gate; ``session`` means all of them. If parts of two different
-/// sessions are set, every call fails.
+/// session, this part is not added a second time. The parts of a session can be set separately: the adapter only adds
+/// the token; the handler refreshes the token and also adds the gate. Setting ``session`` adds all of them. If parts of
+/// two different sessions are set, every call fails.
 ///
 /// The limit, gate, breaker, cookie jar, cache and session are objects. Services that are created from the same
 /// configuration share them, and so do clients that are derived with ``NetworkClient/with(_:)``.
@@ -32,10 +32,10 @@ public struct NetworkConfiguration: Sendable {
     /// token.
     public var session: AccessTokenSupervisor?
 
-    /// The number of requests that may be in progress at the same time. Default: 64 for each host. Nil: no limit.
+    /// The maximum number of requests in progress at the same time. Default: 64 for each host. Nil: no limit.
     public var concurrencyLimit: ConcurrencyLimit? = ConcurrencyLimit()
-    /// Delays requests while a host requests a pause (`Retry-After`). Default: a gate of this configuration that uses
-    /// its ``clock``. Nil: no gate.
+    /// Delays requests while a host requests a pause (`Retry-After`). Default: a new gate for this configuration, with
+    /// the configuration's ``clock``. Nil: no gate.
     public var backoffGate: BackoffGate? = BackoffGate() {
         didSet { isGateChosen = true }
     }
@@ -64,8 +64,8 @@ public struct NetworkConfiguration: Sendable {
     /// The policy that decides when failed requests are sent again. A policy of the call, of its endpoint or of
     /// ``settings`` takes precedence. Default: nil; failed requests are not sent again.
     public var retry: RetryPolicy?
-    /// The type of the error bodies of the server: `$0.serverError = ShopError.self`. If the body of an error response
-    /// can be read as this type, with the decoder of the call, the call ends with a ``ServerFailure``. The type of a
+    /// The type of the server's error bodies: `$0.serverError = ShopError.self`. If the body of an error response can
+    /// be read as this type, with the decoder of the call, the call ends with a ``ServerFailure``. The type of a
     /// ``TypedEndpoint`` or of ``AdHocEndpoint/failing(as:)`` takes precedence. Default: nil.
     public var serverError: (any (Decodable & Sendable).Type)?
     /// Maps the error that a call ends with. Default: ``ErrorMapping/general``.
@@ -134,8 +134,8 @@ extension NetworkConfiguration.ErrorMapping {
 
 // Puts the parts into the order in which they process a request.
 extension NetworkConfiguration {
-    /// Returns the policies that admit a request, in the order of their stages. The handler of a session brings its
-    /// gate.
+    /// Returns the policies that admit a request, in the order of their stages. If the handler of a session is set, the
+    /// gate of the session is added.
     func policies(_ session: AccessTokenSupervisor?) -> [any AdmissionPolicy] {
         let own: [(any AdmissionPolicy)?] = [circuitBreaker, backoffGate, concurrencyLimit]
         var policies = own.compactMap { $0 } + admissionPolicies

@@ -40,10 +40,10 @@ extension NetworkRequesting {
     /// Returns the pages of a list whose responses link to the next page (`Link: <…>; rel="next"`, [RFC
     /// 8288](https://www.rfc-editor.org/rfc/rfc8288)).
     ///
-    /// Each page is the same call to another URL: with its authorization, settings, header fields and errors, and with
-    /// the query of the link. The sequence ends with ``NetworkError/Kind/invalidResponse`` if a page links to itself or
-    /// to another origin, or comes from another origin, because a response must not choose the server that receives the
-    /// call. For such a list, use ``pages(_:as:with:next:)``.
+    /// Each page is requested by the same call with another URL. The authorization, settings, header fields and errors
+    /// stay the same; the query is that of the link. The sequence ends with ``NetworkError/Kind/invalidResponse`` if a
+    /// page links to itself or to another origin, or comes from another origin, because a response must not choose the
+    /// server that receives the call. For a list across several origins, use ``pages(_:as:with:next:)``.
     ///
     /// - Parameters:
     ///   - first: The call of the first page.

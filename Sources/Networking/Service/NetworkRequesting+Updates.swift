@@ -1,8 +1,8 @@
 public import Foundation
 
 extension NetworkRequesting {
-    /// Reads a value, changes it, and writes it back only if nobody else has changed it meanwhile. If somebody has, the
-    /// method reads the new value and applies the change to it.
+    /// Reads a value, changes it, and writes it back only if no other client has changed it meanwhile. If another
+    /// client has changed it, the method reads the new value and applies the change to that value.
     ///
     /// ```swift
     /// try await service.update(ItemEndpoint.fetch(7)) { (item: Item) in
@@ -11,20 +11,20 @@ extension NetworkRequesting {
     /// ```
     ///
     /// - Parameters:
-    ///   - resource: The endpoint that reads the value. A cache is not used. Its response must have a strong `ETag`, or
+    ///   - resource: The endpoint that reads the value. A cache is not used. The response must have a strong `ETag`, or
     ///     a `Last-Modified`: see ``RequestSettings/ifUnchanged(since:)-swift.method``.
     ///   - attempts: The maximum number of writes, at least 1. Default: 3.
-    ///   - settings: Settings for each of the calls, except an idempotency key and a meter, which belong to one call.
-    ///     Default: no changes.
+    ///   - settings: Settings for each of the calls. An idempotency key and a meter are ignored, because they belong to
+    ///     one call. Default: no changes.
     ///   - isolation: The actor on which the closure runs. Default: the actor of the caller.
     ///   - change: Returns the endpoint that writes the changed value. It is called again with the new value after a
     ///     conflict. An error that it throws ends the update.
     /// - Returns: The response to the write.
     /// - Throws: ``Response/Conflict`` if all writes were refused, or if an earlier attempt of a refused write may have
-    ///   been executed. All other errors are those of the calls: after a lost connection, for example, the write may
-    ///   have been executed, too. `URLSession` on Apple platforms may send a PUT twice by itself; the refusal of the
-    ///   second one is then taken for a conflict. Both calls belong to one session: after another user has logged in,
-    ///   the write is not sent.
+    ///   been executed. All other errors are those of the calls. After such an error, for example a lost connection,
+    ///   the write may have been executed, too. On Apple platforms, `URLSession` may send a PUT twice on its own; if
+    ///   the server refuses the second PUT, the method treats this as a conflict. The read and the write belong to one
+    ///   session: if another user logs in between them, the write is not sent.
     @discardableResult
     public func update<Value: Decodable & Sendable, Write: Endpoint>(
         _ resource: some Endpoint<Untyped>, attempts: Int = 3, with settings: RequestSettings = RequestSettings(),
@@ -44,11 +44,12 @@ extension NetworkRequesting {
     ) async throws -> HTTPResponse {
         let session = client.sessionNumber
         var reading = settings
-        // These belong to one call. Each of the calls is another one.
+        // These values belong to one call, but an update makes several calls.
         (reading.condition, reading.idempotencyKey, reading.progress) = (nil, nil, nil)
         let writing = reading
         reading.caching = .reload
-        // One scope for all calls, so that a reset, or the end of the call around it, ends the update between two calls.
+        // All calls share one scope, so that a reset or the end of the enclosing call also ends the update between two
+        // of its calls.
         let (outer, scope) = (CallScope.current, CallScope())
         outer?.add(scope)
         client.calls.enter(scope, resource)
@@ -70,7 +71,7 @@ extension NetworkRequesting {
                     case .done(let response): return response
                     case .refused(let error, let isInDoubt):
                         guard isInDoubt || count >= attempts else { continue }
-                        // What is known about the write is not lost if the value cannot be read.
+                        // If the value cannot be read, the conflict is thrown without it.
                         let found = try? await response(resource, as: converter, with: reading, inSession: session)
                         throw Response<Value>.Conflict(
                             current: found, attempts: count, mayHaveBeenWritten: isInDoubt, underlying: error)
@@ -112,7 +113,7 @@ extension NetworkRequesting {
 /// The outcome of a conditional write.
 private enum UpdateOutcome: Sendable {
     case done(HTTPResponse)
-    /// The resource has changed. If it is in doubt, an earlier attempt may have changed it.
+    /// The resource has changed. If `isInDoubt` is true, an earlier attempt of this write may have changed it.
     case refused(any Error, isInDoubt: Bool)
 }
 
@@ -125,7 +126,7 @@ extension RequestAttempt {
 }
 
 extension Response {
-    /// The error of an update whose value somebody else has changed at the same time.
+    /// The error of an update whose value another client has changed at the same time.
     public struct Conflict: Error, LocalizedError {
         /// The value as it is now, and its response; nil if it could not be read.
         public let current: Response?

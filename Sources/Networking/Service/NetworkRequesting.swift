@@ -104,8 +104,8 @@ extension NetworkRequesting {
     ///     which accepts any media type.
     ///   - settings: Settings for this call only. Default: no changes.
     ///   - refreshing: Whether the method waits for a valid token, as a call does: until the store has been read, and
-    ///     for a refresh if the token has expired or is about to expire. Use it for a request that something else
-    ///     sends, such as a background session. Default: false, the request gets the current token, even if it has
+    ///     for a refresh if the token has expired or is about to expire. Pass true if other code sends the request,
+    ///     such as a background session. Default: false; the request gets the current token, even if that token has
     ///     expired.
     /// - Throws: The error with which the call would fail before its request is sent: an error in the endpoint, or the
     ///   error of an adapter or of the refresh.

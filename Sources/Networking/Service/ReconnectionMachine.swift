@@ -97,12 +97,13 @@ package struct ReconnectionMachine: Sendable {
         return .reconnect(after: ReconnectionMachine.wait(for: delay, afterEmpty: emptyConnections, spread: spread()))
     }
 
-    /// Returns the time before a reconnection. It doubles after each connection that brought no event, so that a delay
-    /// of zero is no storm, up to 10 minutes, unless the delay is longer.
+    /// Returns the time before a reconnection. It doubles after each connection that brought no event, up to 10
+    /// minutes, unless the delay is longer. Because it grows, even a delay of zero does not flood the server with
+    /// connections.
     ///
-    /// Streams that lost the same server at the same time do not come back at the same time: the first wait is between
-    /// three and five quarters of this time, later ones between a half and six fifths. After an outage, the last wait
-    /// is about as long as the outage, so that the streams come back over a span that grows with it.
+    /// Streams that lost the same server at the same time do not reconnect at the same time: the first wait is between
+    /// 75 and 125 % of this time, later waits between 50 and 120 %. After an outage, the last wait is about as long as
+    /// the outage: the longer the outage, the longer the time over which the streams reconnect.
     ///
     /// - Parameters:
     ///   - count: The number of consecutive connections that brought no event.
@@ -112,7 +113,7 @@ package struct ReconnectionMachine: Sendable {
         let base = min(max(delay, count > 0 ? .milliseconds(100) : .zero), .seconds(Int64.max / 64))
         let time = min(base * (1 << min(count, 4)), max(base, .seconds(600)))
         let (least, most) = count == 0 ? (0.75, 1.25) : (0.5, 1.2)
-        // No wait becomes shorter than the 100 ms that a server cannot change.
+        // The random factor shortens no wait below 100 ms, the minimum that a server can set.
         return max(time * (least + spread * (most - least)), min(time, .milliseconds(100)))
     }
 }

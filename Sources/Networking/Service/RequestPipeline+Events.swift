@@ -86,8 +86,8 @@ extension RequestPipeline {
             if let audience = state.withLock({ $0.take(event) }) { deliver(event, to: audience) }
         }
 
-        /// Returns a closure that reports events after the end of the call; nil if there are no observers. It retains
-        /// them.
+        /// Returns a closure that reports events after the end of the call; nil if there are no observers. The closure
+        /// retains the observers.
         var reporterAfterCall: (@Sendable (RequestEvent) -> Void)? {
             let hasAudience = state.withLock { state in
                 state.isLasting = state.audience != nil

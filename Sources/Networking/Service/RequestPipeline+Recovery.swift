@@ -4,7 +4,7 @@ extension RequestPipeline {
     ///
     /// - Returns: The failure of the call; nil if the request has to be sent again.
     func recover(from error: any Error) async -> Failure? {
-        // If no file was written, only the end of the attempt ends its download.
+        // If no file was written, nothing else has ended the download of the attempt.
         phase.adapted?.parts.download?.finish()
         do {
             try scope.check()
@@ -142,9 +142,9 @@ extension RequestPipeline {
         return failure
     }
 
-    /// Returns the response as the converter gets it, which may keep it: outside of the call. A download needs its
-    /// parts until its file is closed. The errors of a stream are mapped in the same way as the call's own errors, if
-    /// they occur after the call has returned.
+    /// Returns the response for the converter. A response that the converter may keep is detached from the call, except
+    /// for a download, which needs its parts until its file is closed. The errors of a stream are mapped in the same
+    /// way as the call's own errors, if they occur after the call has returned.
     @inline(never)  // as `begin`
     func readable(_ response: HTTPResponse) -> HTTPResponse {
         guard requirements.keepsResponse, !requirements.isDownload else { return response }
@@ -155,7 +155,7 @@ extension RequestPipeline {
         return left
     }
 
-    /// Returns a closure that maps errors which occur after the call, as errors of the call.
+    /// Returns a closure that maps errors that occur after the call, in the same way as errors of the call.
     ///
     /// - Parameter response: The response, outside of the call.
     func mappingAfterCall(_ response: HTTPResponse) -> @Sendable (any Error) -> any Error {

@@ -46,9 +46,9 @@ extension RequestPipeline {
         request.body = try request.body.encoded(by: settings.bodyEncoder)
     }
 
-    /// Waits until the policies admit the request. If it cannot be sent now, because the circuit breaker is open,
-    /// because the host accepts no requests for long, or because the token has expired and its refresh has failed
-    /// without ending the session, the cache may respond.
+    /// Waits until the policies admit the request. The cache may respond if the request cannot be sent now: because the
+    /// circuit breaker is open, because the host accepts no requests for a long time, or because the token has expired
+    /// and its refresh has failed without ending the session.
     ///
     /// A call that uses only the cache sends nothing. It waits only until the token is known, because a stored response
     /// belongs to a token.
@@ -85,7 +85,7 @@ extension RequestPipeline {
         request.headers.merge(client.environment(of: settings).value.defaultHeaders, .keepExisting)
     }
 
-    /// The adapters of the service, if the call has none of its own; otherwise with those of the call, which run last.
+    /// The adapters of the service, followed by the call's own adapters, if it has any.
     private var adapting: RequestAdaptingService {
         guard let own = settings.adapters else { return client.requestAdaptingService }
         return client.requestAdaptingService.adding(own)
@@ -135,7 +135,8 @@ extension RequestPipeline {
         phase = .answered(response, to: adapted, sent: sent, begun: phase.begun)
     }
 
-    /// Validates a response. A part of the content is never a success, unless the request asks for it.
+    /// Validates a response. A response with only a part of the content is never a success, unless the request asks for
+    /// a part.
     func validators(_ response: HTTPResponse) throws {
         try response.requireWhole()
         try response.validated(by: settings.validators ?? .standard)

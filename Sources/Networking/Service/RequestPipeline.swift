@@ -2,9 +2,9 @@ import Foundation
 
 /// One call, from its endpoint to the response and its value. It is used by one task, and once.
 ///
-/// Each attempt waits for its admission, holding nothing. Then its adapters change the original request, so that a
-/// retry carries the new token; the transport sends it; the validators check the response, and the converter reads it.
-/// If anything fails, the error handlers decide whether another attempt follows.
+/// Each attempt waits for its admission. Then its adapters change the original request, so that a retry carries the new
+/// token; the transport sends it; the validators check the response, and the converter reads it. If anything fails, the
+/// error handlers decide whether another attempt follows.
 final class RequestPipeline {
     typealias Outcome = (response: HTTPResponse, draft: CallReport.Draft)
     /// Reads a response, and waits for its body.
@@ -23,7 +23,7 @@ final class RequestPipeline {
         /// The original error, because handlers may have replaced the error of the call.
         var cause: any Error { report.attempts.last?.error ?? error.originalNetworkError ?? error }
 
-        /// Returns whether a later call may succeed. That only the refresh of the token failed says nothing about the
+        /// Returns whether a later call may succeed. A failure of only the token refresh says nothing about the
         /// request.
         ///
         /// - Parameter isWorthwhile: Decides about the original error.
@@ -56,7 +56,7 @@ final class RequestPipeline {
     let session: Int?
     /// Nil if the call has neither a task nor an observer.
     let events: Events?
-    /// How the transfers of the call talk to it.
+    /// The context through which the transfers communicate with the call.
     let context: TransferContext
 
     let date: Date
@@ -137,7 +137,7 @@ final class RequestPipeline {
     }
 
     /// Makes attempts until the call ends, inside of its scope. Reports every event except the end of the call. The
-    /// caller enters the call into the calls of the client before, and removes it after everybody knows its outcome.
+    /// caller adds the call to the client's running calls before, and removes it after its outcome has been delivered.
     ///
     /// - Throws: ``Failure``.
     func run(_ read: Reading) async throws -> Outcome {
@@ -161,8 +161,8 @@ final class RequestPipeline {
         return outcome
     }
 
-    /// Whether the deadline of the work around the call has passed. That tells nothing about the host: short deadlines,
-    /// which a client of a server may send, must not open the server's circuit breaker.
+    /// Whether the deadline of the enclosing operation has passed. This says nothing about the host: if a server makes
+    /// the call, the short deadlines that its clients may send must not open its circuit breaker.
     private var hasOutlivedItsWork: Bool {
         scope.deadline?.isInherited == true && scope.interruption == .deadlineExceeded
     }
@@ -204,7 +204,8 @@ final class RequestPipeline {
 }
 
 extension Response {
-    /// The value of a call, with the response, which leaves the call, and the draft of its report.
+    /// Creates the response of a call from the value, the HTTP response, which is detached from the call, and the draft
+    /// of the report.
     init(_ value: Value, _ outcome: RequestPipeline.Outcome) {
         self.init(value, outcome.response.leavingCall(), outcome.draft)
     }

@@ -150,11 +150,11 @@ extension RequestTask {
     /// The progress as an asynchronous sequence. It buffers only the newest value and ends when the call ends.
     public var progressValues: AsyncStream<RequestProgress> { track.meter.values }
 
-    /// Pauses a download into a file, or an upload that goes on after an interruption (``HTTPBody/resumable(_:)``). The
-    /// connection is closed, the permit is released, and the call waits until ``resume()`` is called. An upload then
-    /// continues where the server says. A download continues where it stopped, if the server confirms with a strong
-    /// validator that the content is the same; otherwise it restarts from the beginning. The total deadline continues
-    /// to run during the pause.
+    /// Pauses a download into a file, or a resumable upload (``HTTPBody/resumable(_:)``). The connection is closed, the
+    /// permit is released, and the call waits until ``resume()`` is called. An upload then continues from the offset
+    /// that the server reports. A download continues where it stopped, if the server confirms with a strong validator
+    /// that the content is the same; otherwise it restarts from the beginning. The total deadline continues to run
+    /// during the pause.
     ///
     /// - Returns: Whether this invocation paused the call. False if the call cannot be paused, is already paused, has
     ///   no request yet, or already has its response.

@@ -178,7 +178,7 @@ extension Locked {
 extension RequestTask {
     /// Takes over the outcome, the progress and the attempts of another task.
     func follow(_ other: RequestTask) {
-        // Its sources may have been derived from this task.
+        // The sources of the other task may have been derived from this task.
         guard other !== self, !other.interest.waits(for: interest) else {
             return settle(.failure(NetworkError.waitsForItself))
         }

@@ -22,9 +22,9 @@ final class RunningCalls: Sendable {
         var derived: [Weak<RunningCalls>] = []
         /// The calls of the clients from which this client was derived, as far as they still exist.
         var ancestors: [Weak<RunningCalls>] = []
-        /// The number of derived clients at which those that were released are removed.
+        /// The number of derived clients at which the released ones are removed from the list.
         var largestCount = 16
-        /// Whether the client was shut down, so that only calls that are made inside other calls begin.
+        /// Whether the client was shut down. Then only calls that are made inside other calls begin.
         var isShutDown = false
         /// The reset of the participants that follows the one in progress.
         var next: Settlement<Void>?
@@ -39,7 +39,7 @@ final class RunningCalls: Sendable {
     var count: Int { state.withLock { $0.calls.count } }
 
     /// Adds a call that begins. The calls of a token refresh are not added, because a refresh continues during a reset.
-    /// If the client was shut down, ends the call, unless another call has made it.
+    /// If the client was shut down, ends the call, unless it is made inside another call.
     func enter(_ scope: CallScope, _ endpoint: any Endpoint) {
         guard !scope.isPartOfRefresh else { return }
         let mayBegin = state.withLock { state in
@@ -117,7 +117,8 @@ final class RunningCalls: Sendable {
         return Set(outer.compactMap { $0 }.map(ObjectIdentifier.init))
     }
 
-    /// Lets no further call begin, and ends the event streams, also of all clients that are derived from this client.
+    /// Prevents further calls and ends the event streams, both for this client and for all clients that are derived
+    /// from it.
     ///
     /// - Parameter own: Calls that are neither waited for nor ended.
     private func close(except own: Set<ObjectIdentifier>) -> [Closed] {
@@ -147,7 +148,7 @@ final class RunningCalls: Sendable {
     /// Shuts down this client and its derived clients: ends their event streams, and waits for their other calls.
     ///
     /// - Parameters:
-    ///   - limit: The longest time for the calls. Then they are ended.
+    ///   - limit: The longest time to wait for the calls. After this time, they are ended.
     ///   - clock: The clock that measures the limit.
     func shutDown(draining limit: Duration, on clock: NetworkClock) async {
         let own = RunningCalls.own
@@ -187,10 +188,10 @@ final class RunningCalls: Sendable {
         await self.reset(all: participants)
     }
 
-    /// Resets the participants. If a reset of the participants is in progress, another one follows it, because
-    /// something may have been stored since it began. All resets that wait for the one in progress share the one that
-    /// follows. If a participant starts a reset while it is being reset, the new reset returns immediately, because it
-    /// would wait for itself.
+    /// Resets the participants. If a reset of the participants is in progress, another reset follows it, because
+    /// something may have been stored since it began. All callers that wait for the reset in progress share the reset
+    /// that follows. If a participant starts a reset while it is being reset, the new reset returns immediately,
+    /// because it would wait for itself.
     private func reset(all participants: [any ResetParticipant]) async {
         guard !participants.isEmpty else { return }
         let mine = Settlement<Void>()
@@ -215,7 +216,7 @@ final class RunningCalls: Sendable {
     }
 
     /// Resets the participants after another reset, in a task of its own and outside of the caller's call, because the
-    /// caller's wait may end before.
+    /// caller's wait may end earlier.
     private func reset(
         _ participants: [any ResetParticipant], as mine: Settlement<Void>, after running: Settlement<Void>
     ) {

@@ -1,4 +1,4 @@
-/// An event stream or a WebSocket as its client knows it: the client can end it, whatever it waits for.
+/// The handle with which a client can end an event stream or a WebSocket, whatever the stream or socket is waiting for.
 final class StreamPresence: Sendable {
     private struct State: Sendable {
         var isEnded = false

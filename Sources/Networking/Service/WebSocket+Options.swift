@@ -5,18 +5,17 @@ extension WebSocket {
     public struct Options: Hashable, Sendable {
         /// The subprotocols that are offered to the server, the preferred one first. Default: none.
         public var subprotocols: [String] = []
-        /// The most bytes of a message that arrives, after decompression. A larger one ends the connection with code
-        /// 1009, and the socket with ``NetworkError/Kind/responseTooLarge``. Default: 16 MiB.
+        /// The maximum number of bytes of a received message, after decompression. A larger message ends the connection
+        /// with code 1009, and the socket with ``NetworkError/Kind/responseTooLarge``. Default: 16 MiB.
         public var maximumMessageSize = 16 << 20
         /// Whether compression is offered (`permessage-deflate`, RFC 7692). If the server agrees, messages of 1 KiB or
         /// more are sent compressed. Default: true. `URLSession` ignores this option: the system decides.
         public var compresses = true
-        /// After how much silence a ping is sent; nil for no pings. Any byte that arrives ends a silence. Default: 30
-        /// seconds.
+        /// The time without a received byte after which a ping is sent; nil for no pings. Default: 30 seconds.
         public var pingInterval: Duration? = .seconds(30)
-        /// How long the silence may last after a ping. Then the connection counts as lost
-        /// (``NetworkError/Kind/idleTimedOut``). Time in which messages wait for their reader does not count. Default: 20
-        /// seconds.
+        /// The maximum time without a received byte after a ping. After this time, the connection counts as lost
+        /// (``NetworkError/Kind/idleTimedOut``). Time in which the connection is not read, because messages wait for
+        /// their reader, does not count. Default: 20 seconds.
         public var pingTimeout: Duration = .seconds(20)
 
         /// Creates options.
@@ -39,20 +38,21 @@ extension WebSocket {
     /// connects again. After code 1000, the sequence ends without an error.
     public struct Reconnection: Sendable {
         /// The delay before a reconnection. It doubles with each consecutive handshake that failed, and each connection
-        /// that brought no message or was shorter than the delay, up to 16 times its value. The wait is random: between
-        /// 75 and 125 % of the delay, and later between 50 and 120 %, so that the clients of a server that restarts do
-        /// not come back in one second. If the server of a refused handshake asks for a longer delay (`Retry-After`), up
-        /// to ten minutes, the wait is between this delay and 1.75 times as long.
+        /// that brought no message or was shorter than the delay, up to 16 times its value. The wait is random, so that
+        /// the clients of a restarted server do not all connect in the same second: the first wait is between 75 and
+        /// 125 % of the delay, later waits between 50 and 120 %. If the server of a refused handshake asks for a longer
+        /// delay (`Retry-After`), up to ten minutes, the wait is between this delay and 1.75 times as long.
         public var delay: Duration
-        /// The number of handshakes that may fail until a connection has brought a message. Default: no limit. With 0, the
-        /// socket never connects again.
+        /// The maximum number of failed handshakes since the last connection that brought a message. Default: no limit.
+        /// With 0, the socket never connects again.
         public var maximumFailures: Int
         /// The close codes after which the socket does not connect again: 1002, 1003, 1007, 1008 and 1010, unless changed.
         /// Add the codes of your server that mean the same.
         public var endingCodes: Set<WebSocketClose.Code> = [
             .protocolError, .unsupportedData, .invalidData, .policyViolation, .extensionMissing,
         ]
-        /// Tells when the network can be reached. A wait ends when it can be reached again. Default: nil.
+        /// Reports whether the network can be reached. A wait ends early when the network can be reached again.
+        /// Default: nil.
         public var reachability: ReachabilityService?
 
         /// Creates a rule.
@@ -60,7 +60,7 @@ extension WebSocket {
         /// - Parameters:
         ///   - delay: The delay before a reconnection. Default: 3 seconds.
         ///   - maximumFailures: The number of consecutive handshakes that may fail. Default: no limit.
-        ///   - reachability: Tells when the network can be reached.
+        ///   - reachability: Reports whether the network can be reached.
         public init(
             delay: Duration = .seconds(3), maximumFailures: Int = .max, reachability: ReachabilityService? = nil
         ) {

@@ -15,21 +15,21 @@ public import Foundation
 /// ## How it begins and ends
 ///
 /// The socket connects when the first message is requested or sent. The sequence ends without an error if the socket is
-/// closed: by ``close(_:reason:)``, or by the server with code 1000. In all other cases it throws: the error of the first
-/// handshake, or the reason for which the socket does not reconnect. When the socket is released, it is closed with code
-/// 1001; a task that reads it retains it. When its session ends, it is closed with code 1000, and the sequence throws the
-/// error of a call of a session that has ended; if the token is optional, the socket connects again without one. An
-/// endpoint without authorization belongs to no session. A refreshed token does not disturb the socket: to send it to the
-/// server, observe ``AccessTokenSupervisor/tokens``.
+/// closed: by ``close(_:reason:)``, or by the server with code 1000. In all other cases it throws: the error of the
+/// first handshake, or the reason for which the socket does not reconnect. When the socket is released, it is closed
+/// with code 1001; a task that reads messages retains the socket. When the session of the socket ends, the connection
+/// is closed with code 1000, and the sequence throws the error that every call of an ended session throws; if the token
+/// is optional, the socket connects again without a token. An endpoint without authorization belongs to no session. A
+/// refreshed token does not disturb the socket: to send it to the server, observe ``AccessTokenSupervisor/tokens``.
 ///
 /// ## Reading and sending
 ///
-/// Read the messages for as long as the socket is in use: if 256 KiB wait for their reader, nothing more is read, neither
-/// pings nor the end, and the server has to wait. One task reads at a time. Any task may send; the messages that one task
-/// sends one after another arrive in this order.
+/// Read the messages for as long as the socket is in use. While 256 KiB of messages wait to be read, nothing more is
+/// received, not even pings or the end of the connection, and the server has to wait. One task reads at a time. Any
+/// task may send; the messages that one task sends one after another arrive in this order.
 ///
-/// A message whose `send` has returned was handed over to the system. Whether it arrived is not known if the connection is
-/// lost: repeat it if the server has not answered it.
+/// A message whose `send` has returned was handed over to the system. If the connection is lost, it is not known
+/// whether the message arrived: send it again if the server has not answered it.
 public final class WebSocket: Sendable {
     let core: WebSocketCore
 
@@ -41,7 +41,7 @@ public final class WebSocket: Sendable {
         core.leave()
     }
 
-    /// Where the socket is between its first use and its end.
+    /// The state of a socket.
     public enum State: Hashable, Sendable {
         /// Nothing has been requested or sent.
         case idle
@@ -65,11 +65,12 @@ public final class WebSocket: Sendable {
     /// socket is not open.
     public var subprotocol: String? { core.channel?.subprotocol }
 
-    /// How the server closed the last connection; nil if it has closed none, or if connections were only lost.
+    /// How the server closed the last connection that it closed; nil if it has closed none. A lost connection does not
+    /// count.
     public var closure: WebSocketClose? { core.closure }
 
-    /// Why the last connection ended, or the last handshake failed; nil if neither has happened. It says why the socket
-    /// waits.
+    /// The reason why the last connection ended or the last handshake failed; nil if neither has happened. While the
+    /// socket waits, it is the reason for the wait.
     public var lastError: (any Error)? { core.lastError }
 
     /// Connects, unless the socket is connected. Reading and sending connect, too.
@@ -79,11 +80,12 @@ public final class WebSocket: Sendable {
         guard try await core.open() != nil else { throw NetworkError.webSocketIsClosing }
     }
 
-    /// Sends a message, and waits until the system has taken all of it. Connects first if the socket is not connected. If
-    /// the task is cancelled, a message of which nothing has been sent is not sent.
+    /// Sends a message, and waits until the system has taken all of it. Connects first if the socket is not connected.
+    /// If the task is cancelled before any part of the message has been sent, the message is not sent.
     ///
-    /// - Throws: The error of the connection, if it is lost meanwhile: the message may have arrived, or a part of it, and
-    ///   is not sent again. If the socket has ended, its error; ``NetworkError/Kind/webSocketClosed`` if it was closed.
+    /// - Throws: The error of the connection, if the connection is lost meanwhile: the message or a part of it may have
+    ///   arrived, and it is not sent again. If the socket has ended, the error with which it ended;
+    ///   ``NetworkError/Kind/webSocketClosed`` if it was closed.
     public func send(_ message: WebSocketMessage) async throws {
         try await core.send(message)
     }
@@ -156,11 +158,11 @@ extension NetworkRequesting {
     ///   - endpoint: The endpoint of the handshake: a GET without a body. Its URL has the scheme http or https.
     ///   - options: Subprotocols, limits, pings and compression.
     ///   - reconnection: When the socket connects again.
-    ///   - settings: The settings of each handshake. Its validators and redirects are those of a handshake: only a
+    ///   - settings: The settings of each handshake. Validators and redirects in the settings are ignored: only a
     ///     response with status 101 is accepted.
-    ///   - hello: Called on each connection, before messages are sent and delivered: sends and receives what the protocol
-    ///     begins with, on the connection: the socket itself sends and delivers nothing before the hello has ended. It must
-    ///     end within the idle timeout. An error that it throws ends the connection, and the socket, unless it is a
+    ///   - hello: Called on each connection, to exchange the first messages of the protocol on that connection. Until
+    ///     the closure returns, the socket itself sends and delivers no messages. The closure must return within the
+    ///     idle timeout. If it throws an error, the connection ends. The socket ends, too, unless the error is a
     ///     ``NetworkError`` after which another connection may succeed. Default: nil.
     public func webSocket(
         _ endpoint: some Endpoint, _ options: WebSocket.Options = WebSocket.Options(),

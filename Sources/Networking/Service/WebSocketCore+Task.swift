@@ -11,7 +11,7 @@ extension WebSocketCore {
         case socket
     }
 
-    /// - Parameter session: The number of the session in which the socket was first used. A socket never goes on for
+    /// - Parameter session: The number of the session in which the socket was first used. A socket never continues for
     ///   another user.
     func run(inSession session: Int?) async {
         let presence = StreamPresence(in: client.calls) { [weak self] in self?.shutDown() }
@@ -31,15 +31,16 @@ extension WebSocketCore {
                 machine.connect()
                 let opened = client.clock.now()
                 let end = await use(connection, isFirst: isFirst)
-                // A server that greets and closes at once is not asked again and again without growing waits.
+                // The waits are reset only if the connection brought a message and lasted as long as the delay.
+                // Otherwise, a server that greets and closes at once would be asked again without growing waits.
                 if connection.channel.activity.messages > 0, client.clock.now() - opened >= reconnection.delay {
                     _ = machine.step(after: .event, id: nil, retry: nil, spread: 0)
                 }
                 switch end {
                 case .socket: return
                 case .session:
-                    // The next call fails as any call of a session that has ended, or is sent without a token if its
-                    // token is optional. The socket then belongs to no session.
+                    // The next call fails like every call of an ended session, or is sent without a token if its token
+                    // is optional. From then on, the socket belongs to no session.
                     watch?.cancel()
                     leaveSession()
                     continue
@@ -62,7 +63,7 @@ extension WebSocketCore {
         }
     }
 
-    /// Says hello on a connection, lets the users have it, and waits for its end.
+    /// Says hello on a connection, makes the connection available to the users of the socket, and waits for its end.
     private func use(_ connection: WebSocketCall.Connection, isFirst: Bool) async -> End {
         let channel = connection.channel
         let pings = WebSocketPings(channel, options, client.clock)
@@ -77,7 +78,7 @@ extension WebSocketCore {
             } catch  where channel.outcome == nil {
                 channel.close(WebSocketClose(.goingAway))
                 return hasEnded ? endEarly(channel) : .hello(error)
-            } catch {}  // the connection has ended, and its end says more
+            } catch {}  // the connection has ended, and its outcome is the more precise error
         }
         guard offer(connection) else { return endEarly(channel) }
         let isOver = Settlement<Void>()
@@ -86,8 +87,8 @@ extension WebSocketCore {
         return channel.outcome.map { .connection($0) } ?? endEarly(channel)
     }
 
-    /// Lets the app say hello, for at most the idle timeout: a hello that waits for the socket, or for a server that says
-    /// nothing, must not hold the socket for ever.
+    /// Lets the app say hello, for at most the idle timeout: a hello that waits for the socket itself, or for a server
+    /// that sends nothing, must not block the socket forever.
     private func greet(
         _ connection: WebSocketCall.Connection, _ isFirst: Bool,
         _ hello: @escaping @Sendable (WebSocket.Connection) async throws -> Void
@@ -107,7 +108,7 @@ extension WebSocketCore {
         }
     }
 
-    /// Closes a connection before the server does: the session, or the socket, has ended.
+    /// Closes a connection before the server does, because the session or the socket has ended.
     private func endEarly(_ channel: any WebSocketChannel) -> End {
         guard isSessionOver else {
             channel.close(WebSocketClose(.goingAway))
@@ -170,7 +171,8 @@ extension WebSocketCore {
             let wake = Settlement<Void>()
             guard beginWait(wake) else { return true }
             defer { endWait() }
-            // A server that asks for a delay can be reached.
+            // A server that asks for a delay can be reached, so the wait does not end early when the network becomes
+            // reachable.
             let token =
                 asked > .zero
                 ? nil

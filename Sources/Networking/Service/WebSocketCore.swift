@@ -1,15 +1,15 @@
 import Foundation
 
-/// The work of a ``WebSocket``: one task connects, and connects again. It ends when the socket is released, which the
-/// task does not retain.
+/// The work of a ``WebSocket``: one task opens the first connection and all later ones. The task does not retain the
+/// socket, and ends when the socket is released.
 final class WebSocketCore: Sendable {
     private struct State: Sendable {
         /// The open connection, after its hello.
         var channel: (any WebSocketChannel)?
-        /// The connections that have not been read to their end, so that no message is lost if a connection is lost before
-        /// its messages were read. Those that nobody reads are dropped in the end.
+        /// The connections that have not been read to their end. They are kept so that the messages of a lost
+        /// connection can still be read. If nobody reads them, the oldest connections are dropped.
         var unread: [any WebSocketChannel] = []
-        /// Those who wait for a connection, or the end.
+        /// The waits of callers for a connection or for the end of the socket.
         var waiters: [Settlement<Void>] = []
         /// The connection on which the app says hello.
         var greeted: (any WebSocketChannel)?
@@ -59,7 +59,7 @@ final class WebSocketCore: Sendable {
     var lastError: (any Error)? { state.withLock { $0.lastError } }
 }
 
-/// What the socket's users ask for.
+/// The methods that the users of the socket call.
 extension WebSocketCore {
     /// Waits for an open connection. Connects if the socket has not been used before.
     ///
@@ -113,7 +113,7 @@ extension WebSocketCore {
         while true {
             guard let channel = try await open() else { throw NetworkError.webSocketIsClosing }
             do { return try await channel.send(message) } catch is WebSocketOutbox.Refusal {
-                // The connection is ending. The message has not been sent, and waits for the next one.
+                // The connection is ending. The message has not been sent, and waits for the next connection.
                 state.withLock { state in if state.channel === channel { state.channel = nil } }
             } catch {
                 let error = NetworkError.wrapping(error)
@@ -159,7 +159,7 @@ extension WebSocketCore {
     }
 }
 
-/// What the task of the socket changes.
+/// The methods that the task of the socket calls.
 extension WebSocketCore {
     var hasEnded: Bool { state.withLock { $0.end != nil } }
     var isSessionOver: Bool { state.withLock { $0.isSessionOver } }
@@ -194,7 +194,7 @@ extension WebSocketCore {
 
     /// Begins a wait that the end of the session ends.
     ///
-    /// - Returns: False if it has ended already.
+    /// - Returns: False if the session has ended already.
     func beginWait(_ wake: Settlement<Void>) -> Bool {
         state.withLock { state in
             guard !state.isSessionOver else { return false }
@@ -227,7 +227,7 @@ extension WebSocketCore {
         }
     }
 
-    /// Lets the users have a connection.
+    /// Makes a connection available to the users of the socket.
     ///
     /// - Returns: False if the socket, or its session, has ended.
     func offer(_ connection: WebSocketCall.Connection) -> Bool {
@@ -246,10 +246,10 @@ extension WebSocketCore {
         return waiters != nil
     }
 
-    /// The most connections that wait to be read. If the app reads none of them, the oldest one is dropped.
+    /// The maximum number of connections that wait to be read. If there are more, the oldest connection is dropped.
     private static let mostUnread = 16
 
-    /// Takes a connection back that has ended.
+    /// Removes a connection that has ended.
     func withdraw(_ channel: any WebSocketChannel) {
         state.withLock { state in
             if state.channel === channel { state.channel = nil }

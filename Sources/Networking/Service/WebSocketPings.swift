@@ -1,4 +1,4 @@
-/// The pings of one connection of a ``WebSocket``: after a silence, one is sent, and if the silence goes on, the
+/// The pings of one connection of a ``WebSocket``: after a silence, a ping is sent, and if the silence continues, the
 /// connection counts as lost. Time in which the connection is not read does not count.
 final class WebSocketPings: Sendable {
     private let task: Task<Void, Never>

@@ -11,12 +11,12 @@ package enum WriteOutcome: Sendable {
     /// No server has executed the write. A later call may succeed.
     ///
     /// - Parameters:
-    ///   - after: The time for which the server asks.
+    ///   - after: The delay that the server asks for; nil if it asks for none.
     ///   - isOffline: Whether no server was reached.
     case notNow(any Error, after: Duration?, isOffline: Bool)
     /// Nobody is logged in as the user of the write.
     case noToken(any Error)
-    /// The response was lost, so that the server may have executed the write.
+    /// The response was lost, so the server may have executed the write.
     case inDoubt(any Error)
 
     /// - Parameters:
@@ -41,8 +41,8 @@ package enum WriteOutcome: Sendable {
         }
     }
 
-    /// A redirect with 301 or 302 that has changed the method leads away from the write, often to a log-in page. The
-    /// redirect of a write that was executed is 303 (RFC 9110 section 15.4.4).
+    /// A redirect with 301 or 302 that has changed the method does not show that the write was executed; often, its
+    /// target is a log-in page. A server that has executed a write redirects with 303 (RFC 9110 section 15.4.4).
     init(_ response: HTTPResponse, to method: HTTPMethod) {
         let isLedAway = response.redirects.contains { [301, 302].contains($0.status) && $0.request.method == method }
         guard isLedAway, response.request.method != method, let redirect = response.redirects.first else {
@@ -89,9 +89,9 @@ package struct WriteSession: Sendable {
     package let token: AccessToken?
     /// Whether the session is over, so that its user has to log in again.
     package let isOver: Bool
-    /// Whether each log-in is another user. If not, all tokens are those of one client, such as an API key.
+    /// Whether each log-in may be another user. If false, all tokens belong to one client, as with an API key.
     package let hasUsers: Bool
-    /// Whether the token comes without an id, or from a store that keeps none.
+    /// Whether the token has no session id, or comes from a store that does not keep session ids.
     fileprivate let isUnnamed: Bool
     /// Whether the session fetches its first token.
     package let mayFetch: Bool
@@ -106,8 +106,8 @@ package struct WriteSession: Sendable {
     /// Whether a call can be sent with the token.
     package var isUsable: Bool { token != nil && !isOver }
 
-    /// The id of the log-in; nil if nobody is logged in, and if the app or the store does not keep the ids: the next
-    /// process would have another id, or another user the same one.
+    /// The id of the log-in. Nil if nobody is logged in, or if the app or the store does not keep the ids: the same
+    /// user would then have another id in the next process, or another user the same id.
     package var user: UUID? { isUnnamed ? nil : token?.session }
 }
 
@@ -129,7 +129,7 @@ extension NetworkClient {
         return session.writeSession
     }
 
-    /// The session as it is now, also if its store has not been read.
+    /// The session as it is now, even if its store has not been read.
     package var currentWriteSession: WriteSession {
         session?.writeSession
             ?? WriteSession(
@@ -143,7 +143,7 @@ extension NetworkClient {
         return try makeRequest(endpoint, endpoint.method, settings, inSession: sessionNumber)
     }
 
-    /// Whether a write is sent with a token if there is one, and whether it cannot be sent without one.
+    /// Whether a write carries the token if there is a token, and whether it cannot be sent without a token.
     package func authorization(of endpoint: any Endpoint) -> (sendsToken: Bool, needsToken: Bool) {
         guard session != nil else { return (false, false) }
         let (type, isOptional) = resolved(RequestSettings(), for: endpoint).authorizationType.unwrapped

@@ -107,9 +107,9 @@ public struct AdHocEndpoint: Endpoint {
     /// Returns the call with settings: `.settings { $0.retry = .standard }`.
     public func settings(_ set: (inout RequestSettings) -> Void) -> AdHocEndpoint { with { set(&$0.settings) } }
 
-    /// Returns the same call to another URL, such as a page to which a response links. The query is that of the URL. If
-    /// the URL has another origin, the call loses what does not belong there, as with a redirect. If it leads from
-    /// https to http, the call ends with ``NetworkError/Kind/invalidRequest``.
+    /// Returns the same call with another URL, such as the link to the next page in a response. The query is that of
+    /// the URL. If the URL has another origin, the call is sent without the values that belong to the old origin, as
+    /// after a redirect. A change from https to http ends the call with ``NetworkError/Kind/invalidRequest``.
     ///
     /// ```swift
     /// if let next = page.http.link("next") { page = try await service.response(call.at(next)) }
@@ -139,7 +139,7 @@ extension Endpoint where Self == AdHocEndpoint {
     public static func head(_ path: EndpointPath) -> AdHocEndpoint { AdHocEndpoint(.head, path) }
     /// Returns a call to a URL that does not depend on the environment.
     public static func at(_ url: URL, _ method: HTTPMethod = .get) -> AdHocEndpoint { AdHocEndpoint(method, url: url) }
-    /// Returns a call to a URL in text. The URL does not depend on the environment.
+    /// Returns a call to a URL that is given as text and does not depend on the environment.
     public static func url(_ url: String, _ method: HTTPMethod = .get) -> AdHocEndpoint {
         AdHocEndpoint(method, url: url)
     }

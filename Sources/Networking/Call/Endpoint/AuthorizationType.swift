@@ -6,11 +6,11 @@ public enum AuthorizationType: Hashable, Sendable {
     case bearer
     /// `Authorization: <scheme> …`, with a custom scheme.
     case custom(String)
-    /// The token is sent with this authorization if there is one. If nobody is logged in, or if the session has ended,
-    /// the call is sent without a token, and its refusal concerns no session.
+    /// If there is a token, it is sent with this authorization. If nobody is logged in, or if the session has ended,
+    /// the call is sent without a token; if the server refuses such a call, no session is affected.
     ///
-    /// The call waits for the token while the store is read or a refresh runs. If a token that it carried is refused,
-    /// it is not repeated without one.
+    /// The call waits for the token while the store is read or a refresh runs. If the server refuses the token of the
+    /// call, the call is not repeated without a token.
     indirect case optional(AuthorizationType)
     /// No authorization: the call carries no token, and an unauthorized status triggers no refresh.
     case none

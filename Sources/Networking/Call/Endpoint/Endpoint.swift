@@ -48,7 +48,8 @@ public import Foundation
 ///
 /// A service reads each property once per call, when it creates the request.
 public protocol Endpoint<ResponseValue>: Sendable {
-    /// The type of the result, which a ``TypedEndpoint`` names. Default: ``Untyped``, so that each call names the type.
+    /// The type of the result, which a ``TypedEndpoint`` declares. Default: ``Untyped``; each call then names its
+    /// result type.
     associatedtype ResponseValue: Sendable = Untyped
 
     /// The server, if it is not the server of the service's environment. A URL without scheme and host is appended to
@@ -64,9 +65,9 @@ public protocol Endpoint<ResponseValue>: Sendable {
     var query: URLQuery { get }
     /// The body. Default: empty.
     var body: HTTPBody { get }
-    /// The parameters. They follow ``query``, or they form the body. If ``body`` is a multipart form, form parameters
-    /// become fields after its parts. With any other body that is not empty, parameters that form a body are an error.
-    /// Default: none.
+    /// The parameters. They are query items after those of ``query``, or they form the body. If ``body`` is a multipart
+    /// form, form parameters become fields after its parts. If ``body`` is another body that is not empty, parameters
+    /// that form a body are an error. Default: none.
     var parameters: RequestParameters { get }
     /// How the call is authorized. Default: ``AuthorizationType/inherited``, which uses the setting of the service.
     var authorizationType: AuthorizationType { get }
@@ -76,7 +77,7 @@ public protocol Endpoint<ResponseValue>: Sendable {
     /// The settings, such as timeouts or a retry policy. They override the settings of the service, and the settings of
     /// the call override them. Default: none is set.
     var settings: RequestSettings { get }
-    /// The path with a placeholder for each interpolated value, so that reports can group calls of one kind. It is the
+    /// The path with a placeholder for each interpolated value. Reports use it to group calls of one kind. It is the
     /// `url.template` of OpenTelemetry. By default, each placeholder is `{}`, as in `/users/{}`. Implement this
     /// property to use names, as in `/users/{id}`.
     var urlTemplate: String { get }
@@ -167,7 +168,7 @@ public struct IdempotencyKey: Hashable, Sendable, ExpressibleByStringLiteral {
         self = .value(key)
     }
 
-    /// Whether the app has chosen the key, so that it is the same for each call.
+    /// Whether the app has chosen the key. Such a key is the same for each call.
     var isGiven: Bool { if case .given = content { true } else { false } }
 
     /// Returns the field's value for one call; nil for ``none``.

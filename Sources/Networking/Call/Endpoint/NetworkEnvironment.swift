@@ -19,8 +19,8 @@ public struct NetworkEnvironment: Sendable {
     public let headers: HTTPHeaders
     /// The query items of every request, before those of the endpoint. Default: none.
     public let query: URLQuery
-    /// The header fields of every request, also to other servers, that has no field of the same name before it is
-    /// adapted. Default: ``HTTPHeaders/standard``, which are `User-Agent` and `Accept-Language`.
+    /// The header fields that are added to every request, even to other servers, unless the request has a field of the
+    /// same name before it is adapted. Default: ``HTTPHeaders/standard``, which are `User-Agent` and `Accept-Language`.
     public let defaultHeaders: HTTPHeaders
 
     /// The parts of the base URL, or the error with which each call that uses the base URL ends.

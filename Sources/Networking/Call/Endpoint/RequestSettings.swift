@@ -60,8 +60,8 @@ public struct RequestSettings: Sendable {
     /// The maximum number of bytes of a response that are read into memory, after decoding. Default: 32 MiB. A larger
     /// response ends the call with ``NetworkError/Kind/responseTooLarge``, unless it is received as a file or a stream.
     ///
-    /// For each 32 MiB, JSON may have 2,000,000 values, of which an object counts as 8 and an array as 2. JSON with
-    /// more values is ``NetworkError/Kind/undecodableBody``.
+    /// For each 32 MiB of this size, JSON may have 2,000,000 values, where an object counts as 8 values and an array as
+    /// 2. JSON with more values ends the call with ``NetworkError/Kind/undecodableBody``.
     public var maximumResponseSize: Int? {
         get { parts.value.maximumResponseSize }
         set { parts.value.maximumResponseSize = newValue }
@@ -103,7 +103,8 @@ public struct RequestSettings: Sendable {
         _modify { yield &parts.value.options }
     }
 
-    /// What the call orders from the rooms of the library. The parts become parts of its request.
+    /// What the call orders from the features of the library, such as the cache. These parts become parts of the call's
+    /// request.
     var orders: HTTPRequest.Parts {
         get { parts.value.orders }
         _modify { yield &parts.value.orders }
@@ -111,7 +112,8 @@ public struct RequestSettings: Sendable {
 
     var sharedEnvironment: CopyOnWrite<NetworkEnvironment>? { parts.value.environment }
 
-    /// The URL to which the call is sent in place of the endpoint's URL, with its query; nil for the endpoint's URL.
+    /// The URL, including the query, to which the call is sent in place of the endpoint's URL; nil for the endpoint's
+    /// URL.
     var address: URL? {
         get { parts.value.address }
         set { parts.value.address = newValue }
@@ -160,8 +162,9 @@ public struct RequestSettings: Sendable {
     ///
     /// Use a group together with ``DuplicateRequestPolicy/Choice/replace`` if only the result of the last request is
     /// needed, for example in a search field that sends a request for each change of its text. Requests that are not
-    /// equal never share a transfer, even if the policy decides so: both requests are sent. Requests with different
-    /// credentials are never in the same group. Downloads into files are never in the same group as other requests.
+    /// equal never share a transfer. If the policy joins them, both requests are sent nevertheless. Requests with
+    /// different credentials are never in the same group. Downloads into files are never in the same group as other
+    /// requests.
     public var duplicateGroup: String? {
         get { orders.duplicates.group }
         set { orders.order(duplicateGroup: newValue) }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The values of an endpoint and its environment that a call reads once, because an endpoint may compute them. It is
-/// the part of a request that belongs to its call.
+/// The values of an endpoint and its environment. A call reads them once, because an endpoint may compute them, and
+/// keeps them as a part of its request.
 struct ResolvedEndpoint: HTTPRequest.Part {
     let authorizationType: AuthorizationType
     /// The origin of the environment; the origin of the endpoint if the environment has none.
@@ -33,8 +33,8 @@ extension HTTPRequest {
     }
 
     /// Whether the request goes to an origin that is not the origin of its service's environment, because its endpoint
-    /// has a base URL of its own. Tokens, and the query and the fields of the environment, are not sent there. An
-    /// adapter that adds a secret should not add it, either.
+    /// has a base URL of its own. Tokens, and the query and the fields of the environment, are not sent there. Adapters
+    /// should not add secrets to such a request, either.
     public var isForeign: Bool { endpoint { $0.home != origin } ?? false }
 
     /// The origin of the service's environment; the request's own origin if there is none.
@@ -61,7 +61,8 @@ extension HTTPRequest {
         self.endpoint { $0.authorizationType } ?? endpoint.authorizationType
     }
 
-    /// Returns the request of an endpoint to another URL, without what does not belong to the URL's origin.
+    /// Returns the request of an endpoint with another URL, without the values that must not be sent to that URL's
+    /// origin.
     ///
     /// - Throws: ``NetworkError/Kind/invalidRequest`` if the URL leads from https to http.
     func moved(to url: URL) throws -> HTTPRequest {
@@ -80,10 +81,10 @@ extension HTTPRequest {
         (parts.share(ResolvedEndpoint.self, with: before.parts) ? self : inCall(of: before)).moved(from: [before])
     }
 
-    /// Returns the request of a handler as the request with which its call goes on.
+    /// Returns the request of a handler as the request with which its call continues.
     ///
     /// - Parameters:
-    ///   - original: The request with which the call went on until now.
+    ///   - original: The request that the call has used until now.
     ///   - sent: The requests that the call has sent, from which the handler may have made its request, too.
     func continuing(_ original: HTTPRequest, sent: [HTTPRequest]) -> HTTPRequest {
         var request = inCall(of: original).moved(from: [original] + sent)
@@ -92,7 +93,7 @@ extension HTTPRequest {
     }
 
     /// Removes the fields that do not belong to a request of a handler, which may have kept a request of another call.
-    /// If the token may go to the origin, its adapter adds it again.
+    /// If the token may be sent to the origin, the token's adapter adds it again.
     private mutating func removeFieldsOfOthers() {
         let isForeign = isForeign
         headers.removeAll { $0.isFromSession || isForeign && $0.isFromEnvironment }
@@ -112,7 +113,7 @@ extension HTTPRequest {
     private func moved(from earlier: [HTTPRequest]) -> HTTPRequest {
         let others = earlier.filter { $0.origin != origin }.map(\.url)
         guard !others.isEmpty else { return self }
-        // What an earlier request has already sent to this origin, its endpoint has set.
+        // Values that an earlier request has already sent to this origin were set by the endpoint.
         let own = earlier.filter { $0.origin == origin }.map(\.url)
         var request = leavingOrigin(of: earlier)
         if url.user(percentEncoded: true) != nil, others.contains(where: { url.hasSameUser(as: $0) }),

@@ -34,7 +34,7 @@ public struct ErrorHandlingService: Sendable {
     /// other handlers, including the handler of the session. A failure is handled by the handlers that were registered
     /// when the failure happened.
     ///
-    /// - Returns: The token that unregisters the handler when it is cancelled or released.
+    /// - Returns: A token. When the token is cancelled or released, the handler is unregistered.
     public func register(_ handler: some ErrorHandler) -> ObservationToken {
         registered.add(handler)
     }

@@ -29,7 +29,7 @@ public struct RequestFailure: Sendable {
     var bounds: (attempts: Int, time: Duration?)?
     /// The JSON decoder of the call.
     var decoder: any BodyDecoder = JSONDecoder()
-    /// The type of the error bodies of the service's server; nil if the service names none.
+    /// The type of the server's error bodies; nil if the service declares no such type.
     var serverErrorType: (any (Decodable & Sendable).Type)?
 
     /// Creates a failure, for example to test a handler.
@@ -63,14 +63,14 @@ public struct RequestFailure: Sendable {
     /// redirects and the last request each have an idempotent method (RFC 9110 section 9.2.2) or an `Idempotency-Key`.
     /// A POST that a redirect changed to GET is not safe to repeat. It is also true if no server has processed the
     /// request: there was no connection, or the server refused the request (``NetworkError/Kind/notProcessed``). It is
-    /// also true for an upload that goes on after an interruption (``HTTPBody/resumable(_:)``), until it is complete.
+    /// also true for a resumable upload (``HTTPBody/resumable(_:)``), until the upload is complete.
     public var isSafeToRepeat: Bool {
         guard let request else { return false }
         if let upload = adaptedRequest?.parts.upload {
             if upload.goesOn { return true }
             if upload.isComplete { return false }
         }
-        // After a response, the error may belong to another call, for example of a converter.
+        // After a response, the error may belong to another call, for example a call that the converter has made.
         if response == nil, let error = originalError as? NetworkError ?? networkError, error.isUnprocessed {
             return true
         }
@@ -143,9 +143,9 @@ extension RequestFailure: RedactedReflectable {
 }
 
 extension RequestFailure {
-    /// The server's error, as the type that the endpoint declares (``TypedEndpoint``, ``AdHocEndpoint``), or else the
-    /// service; nil if the status was accepted, if neither declares a type, if the body has more than 64 KiB, or if it
-    /// cannot be read as the declared type.
+    /// The server's error, as the type that the endpoint declares (``TypedEndpoint``, ``AdHocEndpoint``), or else as
+    /// the type that the service declares; nil if the status was accepted, if neither declares a type, if the body has
+    /// more than 64 KiB, or if it cannot be read as the declared type.
     public var serverError: (any Sendable)? {
         guard let response, response.isReadable, networkError?.kind == .unacceptableStatus else { return nil }
         if let read = (endpoint as? AdHocEndpoint)?.serverError { return read(response, decoder) }

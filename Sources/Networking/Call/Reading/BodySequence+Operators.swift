@@ -2,10 +2,10 @@ extension BodySequence {
     /// Returns the same sequence with limits for the time until an element arrives. If the time passes, the loop throws
     /// ``NetworkError/Kind/idleTimedOut``. The transfer ends when nothing retains the sequence.
     ///
-    /// The idle timeout of a call (60 seconds by default) counts bytes, so that a server that only sends comments is
-    /// never idle. These limits count elements, and are in addition to it: for a limit above it, raise
-    /// `timeouts.idle`, too. The time that the loop spends with an element does not count. A transport of your own must
-    /// wait with ``withCallCancellation(_:)``.
+    /// The idle timeout of a call (60 seconds by default) applies to bytes, so a server that only sends comments is
+    /// never idle. The limits of this method apply to elements, in addition to the idle timeout. For a limit that is
+    /// longer than the idle timeout, raise `timeouts.idle`, too. The time that the loop spends with an element does not
+    /// count. A transport of your own must wait with ``withCallCancellation(_:)``.
     ///
     /// - Parameters:
     ///   - first: The longest time for the first element. Default: nil; there is no limit.
@@ -17,7 +17,7 @@ extension BodySequence {
         BodySequence { .init(TimedElements(self.makeAsyncIterator(), first: first, between: between, clock: clock)) }
     }
 
-    /// Reads the sequence to its end, and returns a text of each element, joined.
+    /// Reads the sequence to its end, and returns the joined texts of its elements.
     ///
     /// ```swift
     /// let answer = try await service.request(call, as: .events(Delta.self, endingWith: "[DONE]")).joined(\.text)

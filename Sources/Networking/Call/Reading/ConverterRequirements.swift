@@ -5,8 +5,8 @@ import Foundation
 struct ConverterRequirements: Sendable {
     /// The destination of the body.
     let target: BodyTarget
-    /// The file of a download; nil for other converters. Its own allocation keeps this value small, which is copied for
-    /// each call.
+    /// The file of a download; nil for other converters. It is stored in its own allocation to keep this structure
+    /// small, because the structure is copied for each call.
     var download: CopyOnWrite<FileDestination>?
     /// The header fields that are added to the request if it has no field of the same name.
     var defaultHeaders: HTTPHeaders = []
@@ -15,8 +15,8 @@ struct ConverterRequirements: Sendable {
     /// The header fields that replace those of the request.
     var overridingHeaders: HTTPHeaders = []
 
-    /// Whether the converter may keep the response that it reads. If so, it gets the response outside of its call.
-    /// False for the converters of the library that only read the body.
+    /// Whether the converter may keep the response that it reads. If so, it gets a response that is detached from the
+    /// call. False for the converters of the library that only read the body.
     var keepsResponse = true
 
     /// Whether the converter is a download, which can be paused and resumed.

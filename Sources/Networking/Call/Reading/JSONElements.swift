@@ -86,8 +86,8 @@ struct JSONElements<Element: Decodable & Sendable>: AsyncIteratorProtocol {
 }
 
 extension BodySequence {
-    /// What a complete stream ends with. A stream that ends before is an error,
-    /// ``NetworkError/Kind/truncatedBody``, which says how many elements have arrived.
+    /// The end of a complete stream. If a stream ends without it, the loop throws ``NetworkError/Kind/truncatedBody``
+    /// with the number of elements that have arrived.
     ///
     /// ```swift
     /// .events(Delta.self, endingWith: "[DONE]")
@@ -101,10 +101,10 @@ extension BodySequence {
 
         let rule: Rule
 
-        /// A line, or the data of an event, that equals a text. It is not an element.
+        /// A line, or the data of an event, that equals a text. It is not delivered as an element.
         public static func text(_ text: String) -> Terminator { Terminator(rule: .text(text)) }
 
-        /// An event of a type. It is not an element. A line of JSON has no type.
+        /// An event of a type. It is not delivered as an element. JSON lines have no type.
         public static func type(_ type: String) -> Terminator { Terminator(rule: .type(type)) }
 
         /// The element for which a closure returns true. The loop receives it, and ends after it.
@@ -127,8 +127,8 @@ extension BodySequence {
         }
     }
 
-    /// Which events or lines of a stream are errors of the server. The response has the status 200 at that time, so
-    /// that the error is a part of its body.
+    /// Which events or lines of a stream are errors of the server. When such an error occurs, the server has already
+    /// sent the status 200, so it sends the error in the body.
     public struct FailureRule: Sendable {
         /// The type of the events; nil means that every event or line may be an error.
         private let type: String?
@@ -140,8 +140,8 @@ extension BodySequence {
             FailureRule(type: type) { try $1.read(Failure.self, from: $0) }
         }
 
-        /// Each event or line of at most 64 KiB that can be read as the error. Its type needs a required property that
-        /// no element has; otherwise, elements are taken for errors.
+        /// Each event or line of at most 64 KiB that can be read as the error. The error type needs a required property
+        /// that no element has; otherwise, elements are read as errors.
         public static func any<Failure: Error & Decodable>(_ failure: Failure.Type) -> FailureRule {
             FailureRule(type: nil) { try $1.read(Failure.self, from: $0) }
         }
@@ -150,13 +150,13 @@ extension BodySequence {
             (self.type, self.read) = (type, read)
         }
 
-        /// Returns the error that an event or line contains; nil if it is none.
+        /// Returns the error that an event or line contains; nil if it contains no error.
         func error(_ type: String, _ text: String, _ decoder: any BodyDecoder, at place: String) async throws -> (
             any Error
         )? {
             let body = Data(text.utf8)
             guard let expected = self.type else {
-                // As the body of an error response, an error of this size is not read.
+                // An error of this size is not read, just as in the body of an error response.
                 return body.count > 64 << 10 ? nil : try? read(body, decoder)
             }
             guard type == expected else { return nil }

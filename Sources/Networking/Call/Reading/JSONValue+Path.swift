@@ -80,8 +80,8 @@ extension JSONDecoder {
     fileprivate func readJSON<Value: Decodable>(
         _ type: Value.Type, from data: Data, at path: JSONValue.Path?
     ) throws -> Value {
-        // The settings are read last: a decoder locks them, and many calls use one decoder.
-        // Foundation's decoder needs far more time for a value of any kind.
+        // The settings are read last: a decoder locks them, and many calls use one decoder. Foundation's decoder needs
+        // far more time to read untyped JSON (``JSONValue``).
         if path == nil, let untyped = JSONValue.untyped(type), !allowsJSON5,
             let found = try untyped.value(of: JSONValue(jsonOfCall: data)), let value = found as? Value
         {
@@ -142,8 +142,8 @@ extension JSONDecoder {
 }
 
 extension JSONValue {
-    /// Returns a type that consists of values of any kind; nil for every other type. Comparing types is much faster
-    /// than asking for a conformance, which Swift has to look up for each generic type.
+    /// Returns the type if it represents untyped JSON; nil for every other type. Comparing types is much faster than
+    /// asking for a conformance, which Swift has to look up for each generic type.
     fileprivate static func untyped<Value>(_ type: Value.Type) -> (any UntypedJSON.Type)? {
         if type == JSONValue.self { return JSONValue.self }
         if type == [JSONValue].self { return [JSONValue].self }

@@ -6,8 +6,8 @@ import Foundation
 /// would stop every other task. Here, the call waits for the value and not for the thread, so that it ends at once when
 /// it is cancelled, or at its deadline. The task of the thread is then cancelled, too.
 enum LargeBody {
-    /// The size of the largest body that is read at once: 16 KiB. A JSON decoder needs a few milliseconds, but many
-    /// times as long for a deep ``JSONValue`` inside a type of the app.
+    /// The size of the largest body that is read directly, without a thread of its own: 16 KiB. A JSON decoder needs a
+    /// few milliseconds for it, but many times as long for a deeply nested ``JSONValue`` inside a type of the app.
     private static let size = 16 << 10
 
     /// Whether a body is read by ``reading(_:_:)``.
@@ -17,7 +17,7 @@ enum LargeBody {
     ///
     /// - Parameters:
     ///   - body: The body.
-    ///   - maximumCount: The most values of a JSON text.
+    ///   - maximumCount: The maximum number of values in a JSON text.
     ///   - read: A closure that reads the body.
     /// - Throws: The error of the closure, or an ``Interruption``.
     static func reading<Value: Sendable>(
@@ -45,8 +45,8 @@ enum LargeBody {
 
         func enqueue(_ job: consuming ExecutorJob) {
             let job = UnownedJob(job)
-            // Each serial queue gets a thread, of at most some hundred. The threads of a concurrent queue are as many
-            // as the processor has cores, and the reading of files uses them, too.
+            // Each serial queue gets its own thread, up to a few hundred threads. A concurrent queue has only as many
+            // threads as the processor has cores, and file reads use these threads, too.
             DispatchQueue(label: "networking.large-body", qos: .userInitiated).async { [self] in
                 job.runSynchronously(on: asUnownedTaskExecutor())
             }
@@ -55,7 +55,7 @@ enum LargeBody {
 }
 
 extension HTTPResponse {
-    /// The most values of a JSON text in the response: 2,000,000 for each 32 MiB that the response may have.
+    /// The maximum number of values in the JSON of the response: 2,000,000 for each 32 MiB that the response may have.
     var maximumValues: Int {
         guard let size = request.parts.transfer?.rules?.maximumSize else { return JSONValue.standardCount }
         return max(size >> 25, 1) * JSONValue.standardCount

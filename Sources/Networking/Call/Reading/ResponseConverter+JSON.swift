@@ -89,8 +89,8 @@ extension ResponseConverter where Value == [String: any Sendable] {
 }
 
 extension ResponseConverter where Value == [any Sendable] {
-    /// A converter that reads the body as a JSON array, whose elements have the types of ``jsonObject``. A root that is
-    /// not an array is an error.
+    /// A converter that reads the body as a JSON array, whose elements have the same types as the members of a
+    /// ``jsonObject``. A root that is not an array is an error.
     public static var jsonArray: ResponseConverter { root("an array") }
 }
 

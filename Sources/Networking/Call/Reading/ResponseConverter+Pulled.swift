@@ -3,11 +3,12 @@ public import Foundation
 extension ResponseConverter where Value == URL {
     /// Returns a converter that writes the body to a file; the value is the URL of the file.
     ///
-    /// The response is validated before the target is changed: the body of a 404 is not a download. If the call fails,
-    /// no file is left behind, unless the incomplete download can be resumed (`resuming`).
+    /// The response is validated before the target is changed, so the body of a 404 response is not written to the
+    /// file. If the call fails, no file is left behind, unless the incomplete download can be resumed (`resuming`).
     ///
-    /// After ``RequestTask/pause()``, a download continues where it was, if the server has not compressed the content
-    /// and confirms that it is the same. With `resuming`, the request asks for content that is not compressed.
+    /// After ``RequestTask/pause()``, a download continues where it stopped, if the server has not compressed the
+    /// content and confirms that the content has not changed. With `resuming`, the request asks for content that is not
+    /// compressed.
     ///
     /// - Parameters:
     ///   - url: The target file, whose folder must exist.

@@ -11,8 +11,8 @@ public import Foundation
 /// ```
 ///
 /// An error that the closure throws is the error of the call, as with adapters and validators. Only a `DecodingError`
-/// or an `EncodingError` becomes a ``NetworkError/Kind/undecodableBody``, which has the response, and that error as its
-/// underlying error. The closure runs in the call, never on the callback queue.
+/// or an `EncodingError` is replaced: the call then ends with ``NetworkError/Kind/undecodableBody``, which contains the
+/// response and the thrown error as its underlying error. The closure runs in the call, never on the callback queue.
 public struct ResponseConverter<Value: Sendable>: Sendable {
     private(set) var reading: Reading
     private(set) var requirements: ConverterRequirements

@@ -5,9 +5,10 @@
 /// media type that your `Accept` names. All JSON types are one family, and a response without a `Content-Type` is
 /// accepted; add `.mediaType(…)` if the type must be a certain one.
 ///
-/// If `.status` or `.standard` rejects a status, the body matters only for the text of the error. Such a body ends
-/// after 1 MiB, after 5 s without a byte, and 30 s after the head; and if it fails, the status decides. No other
-/// validator is asked about a body that is cut off. An empty list reads every body whole.
+/// If `.status` or `.standard` rejects a status, the body is needed only for the text of the error. Reading it stops
+/// after 1 MiB, after 5 s without a byte, or 30 s after the head. If reading it fails, the call still ends with the
+/// error for the status. If the body is cut off, no other validator is called. With an empty list, every body is read
+/// completely.
 ///
 /// ```swift
 /// let hasVersion = ResponseValidator { response in
@@ -95,9 +96,9 @@ extension ResponseValidator {
         ResponseValidator { $0.verdict(onTypes: types) }
     }
 
-    /// A validator that accepts the media types that the request's `Accept` names, because a server may send another
-    /// JSON type than the one that was asked for (RFC 9110 section 12.5.1), or none. It accepts any type if the request
-    /// has no `Accept`, or if only the converter has set it.
+    /// A validator that accepts the media types that the request's `Accept` names. A server may ignore `Accept` (RFC
+    /// 9110 section 12.5.1), so every JSON type is accepted if `Accept` names one, and so is a response without a type.
+    /// It accepts any type if the request has no `Accept`, or if only the converter has set it.
     static let acceptedMediaType = ResponseValidator { response in
         let headers = response.request.headers
         guard headers.contains(where: { $0.name == .accept && !$0.isFromConverter }) else { return .valid }
@@ -151,8 +152,8 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// Validates the response: first checks whether it refuses the token, then runs the validators in order. If the
-    /// body is cut off, the call has rejected the status, and no validator gets a part of a body.
+    /// Validates the response: first checks whether it refuses the token, then runs the validators in order. A body is
+    /// cut off only if the call has rejected its status; then no validator gets the incomplete body.
     ///
     /// - Throws: ``NetworkError``, or the error that a validator throws.
     func validated(by validators: [ResponseValidator]) throws {

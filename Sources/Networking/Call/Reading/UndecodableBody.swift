@@ -113,7 +113,8 @@ extension HTTPResponse {
 }
 
 extension String {
-    /// Returns the text of a body. An app that compares it would otherwise take time that grows with the square.
+    /// Returns the text of a body. Throws if the text has many combining marks in a row, because comparing such a text
+    /// takes quadratic time.
     fileprivate func withFewMarks() throws -> String {
         guard CombiningMarks.areFew(in: self) else {
             throw UndecodableBody("the body has \(JSONScanner.Limit.marks.description)")

@@ -3,11 +3,11 @@ public import Foundation
 /// A step of a call, for its observers.
 ///
 /// For each call, ``started`` is the first event and ``finished(_:)`` the last; each is reported exactly once. Only the
-/// call that opened a ``WebSocket`` reports more afterwards: the messages of its connection. Between them, each attempt
-/// reports ``attemptStarted(_:_:)``, its waits, ``permitAcquired(attempt:)``, ``adapted(_:)``, the events of the
-/// transfer, and ``attemptEnded(_:)``. An attempt that was paused is reported again, with the same number. If the
-/// request cannot be created, ``attemptEnded(_:)`` is the only event of the attempt. More cases may be added: a
-/// `switch` needs a `default`.
+/// call that opened a ``WebSocket`` reports more afterwards: the messages of its connection. Between the first and the
+/// last event of the call, each attempt reports ``attemptStarted(_:_:)``, its waits, ``permitAcquired(attempt:)``,
+/// ``adapted(_:)``, the events of the transfer, and ``attemptEnded(_:)``. An attempt that was paused is reported again,
+/// with the same number. If the request cannot be created, ``attemptEnded(_:)`` is the only event of the attempt. More
+/// cases may be added: a `switch` needs a `default`.
 public enum RequestEvent: Sendable {
     /// The call begins.
     case started
@@ -19,9 +19,9 @@ public enum RequestEvent: Sendable {
     case permitAcquired(attempt: Int)
     /// The request after adapting, before the transport gets it.
     case adapted(HTTPRequest)
-    /// A transport of the library has sent a request: the first request, the request of a redirect, or one of several
-    /// requests of an upload that goes on after an interruption. Other transports do not report this event. It is not
-    /// reported if the response comes from a cache, or from the transfer of an equal request.
+    /// A transport of the library has sent a request: the first request, the request of a redirect, or one of the
+    /// requests of a resumable upload. Other transports do not report this event. It is not reported if the response
+    /// comes from a cache, or from the transfer of an equal request.
     case sent(HTTPRequest)
     /// A response was a redirect, and the request to its target is about to be sent.
     case redirected(HTTPResponse, to: HTTPRequest)
@@ -35,10 +35,10 @@ public enum RequestEvent: Sendable {
     case attemptEnded(RequestAttempt)
     /// The call is over: its retries, its error handlers and its own callbacks have ended.
     case finished(CallReport)
-    /// A message was sent on the connection of a ``WebSocket``. The date is that of the beginning of `send`. The event
-    /// is reported when all of the message was handed over, so that the answer may be reported before it.
+    /// A message was sent on the connection of a ``WebSocket``. The date is the time at which `send` began. The event
+    /// is reported when the whole message has been handed over, so the answer may be reported earlier.
     case messageSent(WebSocketMessage, Date)
-    /// A message of the connection of a ``WebSocket`` was read, at this date.
+    /// A message was read from the connection of a ``WebSocket``, at this date.
     case messageReceived(WebSocketMessage, Date)
 
     init(_ signal: RequestSignal) {

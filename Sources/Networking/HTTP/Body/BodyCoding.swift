@@ -20,11 +20,11 @@ public import Foundation
 /// }
 /// ```
 ///
-/// `request(_:)` then reads its values with this decoder, and asks for its media type in `Accept`. What names JSON,
-/// such as ``ResponseConverter/json(_:decoder:)``, uses the decoder of the call only if it reads JSON.
+/// `request(_:)` then reads its values with this decoder, and asks for its media type in `Accept`. An API that names
+/// JSON, such as ``ResponseConverter/json(_:decoder:)``, uses the decoder of the call only if that decoder reads JSON.
 public protocol BodyDecoder: Sendable {
-    /// The media type that the decoder reads. It is the `Accept` field of the requests whose responses the decoder
-    /// reads, unless they have this field.
+    /// The media type that the decoder reads. It is sent as the `Accept` field of the requests whose responses the
+    /// decoder reads, unless a request already has this field.
     var mediaType: MediaType { get }
 
     /// Decodes a value from a whole body. It may be called on several threads at once.

@@ -140,8 +140,8 @@ extension HTTPBody {
         return Int(status.st_size)
     }
 
-    /// Opens a regular file. Anything else may have taken its place since ``fileLength(_:)``: opening a named pipe, for
-    /// example, could wait forever, and perhaps on the thread of an engine.
+    /// Opens a regular file. Something else may have taken its place since ``fileLength(_:)`` was called. For example,
+    /// opening a named pipe could block forever, perhaps on the thread of an engine.
     static func regularFile(_ url: URL) throws -> FileHandle {
         let file = systemOpen(url.path)
         var status = stat()

@@ -1,7 +1,7 @@
 import Foundation
 
 extension HTTPBody {
-    /// Encodes a value in the format of an encoder, with its media type as `Content-Type`.
+    /// Encodes a value with an encoder. The encoder's media type becomes the `Content-Type`.
     ///
     /// - Parameters:
     ///   - value: The value to encode. If it cannot be encoded, the call ends with

@@ -1,8 +1,8 @@
 import Foundation
 
 extension HTTPBody {
-    /// Returns the body as a record keeps it: the bytes of a body in memory that has at most `limit` bytes, and only the
-    /// length of another body. A record retains no reader and reads no file.
+    /// Returns the body as a record keeps it: with its bytes if they are in memory and not more than `limit`, otherwise
+    /// with its length only. A record retains no reader and reads no file.
     func kept(bytes limit: Int) -> HTTPBody {
         if let data, data.count <= limit { return self }
         let length = length
@@ -16,7 +16,7 @@ extension HTTPBody {
 }
 
 extension Data {
-    /// Returns at most `limit` bytes, without a part of a UTF-8 character at their end. The rest is not retained.
+    /// Returns at most `limit` bytes, which do not end in the middle of a UTF-8 character. The rest is not retained.
     func prefix(whole limit: Int) -> Data {
         guard count > limit else { return self }
         var end = limit

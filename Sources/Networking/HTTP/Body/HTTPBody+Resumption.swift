@@ -1,23 +1,22 @@
 import Foundation
 
 extension HTTPBody {
-    /// How an upload goes on after its connection was lost, and after its process has ended.
+    /// How an upload resumes after its connection has been lost or its process has ended.
     ///
     /// ```swift
     /// var body: HTTPBody { .file(film).resumable(.tus) }
     /// ```
     public struct Resumption: Hashable, Sendable {
-        /// The number of bytes of one request; nil for one request with all bytes that are missing.
+        /// The maximum number of bytes of one request; nil to send all missing bytes in one request.
         var partSize: Int?
         /// Whether the first bytes are sent with the request that creates the upload, if the server allows it.
         var sendsFirstPart = false
         /// The properties of the file that are sent to the server.
         var metadata: [String: String] = [:]
-        /// Whether the file is sent in one plain request if the server knows no tus.
+        /// Whether the file is sent in one plain request if the server does not support tus.
         var allowsPlain = false
 
-        /// The protocol [tus 1.0](https://tus.io/protocols/resumable-upload), with one request for all bytes that are
-        /// missing.
+        /// The protocol [tus 1.0](https://tus.io/protocols/resumable-upload). One request sends all missing bytes.
         public static let tus = Resumption()
 
         /// The protocol [tus 1.0](https://tus.io/protocols/resumable-upload).
@@ -29,10 +28,10 @@ extension HTTPBody {
         ///     offers it. This saves a round trip. Default: false.
         ///   - metadata: The properties of the file that are sent to the server (`Upload-Metadata`), such as its name.
         ///     The name of a property consists of ASCII characters other than space and comma.
-        ///   - allowsPlain: Whether the file is sent with the endpoint's own request if the server's response to OPTIONS
-        ///     does not say that it knows tus. Such an upload does not go on after an interruption. Default: false: an
-        ///     upload is created nevertheless, because gateways often respond to OPTIONS themselves. If the server knows
-        ///     no tus, it gets this request without the file, and the call ends with
+        ///   - allowsPlain: Whether the file is sent with the endpoint's own request if the server's response to
+        ///     OPTIONS does not name tus. Such an upload cannot be resumed. Default: false: a tus upload is created
+        ///     nevertheless, because gateways often respond to OPTIONS themselves. A server without tus then receives
+        ///     the request that creates the upload, without the file, and the call ends with
         ///     ``NetworkError/Kind/uploadRefused``.
         public static func tus(
             partSize: Int? = nil, sendsFirstPart: Bool = false, metadata: [String: String] = [:],
@@ -43,15 +42,16 @@ extension HTTPBody {
         }
     }
 
-    /// Returns the body as an upload that goes on after an interruption: with the next attempt, the next call, or the
-    /// next process, from where the server says. The body must be a file, and the method POST.
+    /// Returns the body as an upload that resumes after an interruption: in the next attempt, the next call or the next
+    /// process, at the position that the server reports. The body must be a file, and the method POST.
     ///
-    /// A small hidden file beside the file, `.film.mp4.upload`, notes the URL of the upload, with its query. It is removed
-    /// when the upload is complete. Only its user may read it. The folder must be writable. If the size, the
-    /// modification date or the identity of the file changes before the upload is complete, the call ends with
-    /// ``NetworkError/Kind/bodyUnreadable``; the server may have received some of the new bytes by then.
+    /// A small hidden file in the same folder, such as `.film.mp4.upload`, stores the URL of the upload, with its
+    /// query. The hidden file is removed when the upload is complete, and only its owner may read it. The folder must
+    /// be writable. If the size, the modification date or the identity of the file changes before the upload is
+    /// complete, the call ends with ``NetworkError/Kind/bodyUnreadable``; the server may have received some of the new
+    /// bytes by then.
     ///
-    /// - Parameter resumption: How it goes on: ``Resumption/tus``.
+    /// - Parameter resumption: How the upload resumes: ``Resumption/tus``.
     public func resumable(_ resumption: Resumption) -> HTTPBody {
         .deferred(headers: headers) { [self] encoder in
             let body = try encoded(by: encoder)
@@ -66,19 +66,20 @@ extension HTTPBody {
         }
     }
 
-    /// The file that is uploaded, and how; nil if the upload does not go on after an interruption, and before the body is
+    /// The file to upload, and how to resume its upload; nil if the body is not a resumable upload, or is not yet
     /// encoded.
     var upload: ResumableFile? { source?.upload }
 
-    /// Whether the body, which is encoded, is an upload that goes on after an interruption.
+    /// Whether the body is a resumable upload. The body must already be encoded.
     package var isResumable: Bool { upload != nil }
 
-    /// The position of the first byte in the whole, and the length of the whole; nil if the body is no part.
+    /// The position of the body's first byte in the whole file, and the length of the file; nil if the body is not a
+    /// part.
     var part: (start: Int, of: Int)? { source?.part }
 
     /// Returns the body of some bytes of a file, which must not change before they have been read.
     ///
-    /// - Parameter beforeEnd: Called on a queue for slow files, before the last bytes can be sent.
+    /// - Parameter beforeEnd: Called on the queue that reads the file, before the last bytes can be sent.
     static func bytes(
         _ range: Range<Int>, of file: ResumableFile, beforeEnd: (@Sendable () -> Void)? = nil
     ) -> HTTPBody {
@@ -121,13 +122,14 @@ extension HTTPBody.Resumption {
     }
 }
 
-/// A file that is uploaded, as it was when the call began.
+/// A file to upload, in the state that it had when the call began.
 struct ResumableFile: Hashable, Sendable {
     let url: URL
     let identity: FileIdentity
     let resumption: HTTPBody.Resumption
 
-    /// - Throws: ``NetworkError/Kind/bodyUnreadable`` if an open file is not the file as it was.
+    /// - Throws: ``NetworkError/Kind/bodyUnreadable`` if an open file is a different file, or has changed since the
+    ///   call began.
     func requireUnchanged(_ descriptor: Int32) throws {
         guard try FileIdentity(descriptor, url) == identity else {
             throw hasChanged
@@ -140,7 +142,7 @@ struct ResumableFile: Hashable, Sendable {
     }
 }
 
-/// What differs if another file has the same name, or if the file was written to.
+/// Values that change if another file takes the same name, or if the file is written to.
 struct FileIdentity: Hashable, Codable, Sendable {
     let number: UInt64
     let size: Int

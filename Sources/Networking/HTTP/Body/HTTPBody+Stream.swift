@@ -1,15 +1,15 @@
 public import Foundation
 
 extension HTTPBody {
-    /// Creates a body whose bytes an asynchronous sequence supplies while they are sent, for example the body of a
-    /// response that is passed on. The next chunk is requested when the one before has been sent. The body is sent
-    /// once: it cannot be repeated by a retry, a redirect or after a refresh.
+    /// Creates a body whose bytes an asynchronous sequence supplies while they are sent, for example to forward the
+    /// body of a response. Each chunk is requested after the previous chunk has been sent. The body is sent once: it
+    /// cannot be repeated by a retry, a redirect or after a refresh.
     ///
     /// - Parameters:
     ///   - chunks: The chunks. An error that the sequence throws ends the call with
     ///     ``NetworkError/Kind/bodyUnreadable``.
-    ///   - length: The number of bytes. Default: nil, not known; the body is sent in chunks. If the sequence has
-    ///     another number of bytes, the call ends with the same error. The last chunk is sent when the sequence has
+    ///   - length: The number of bytes. Default: nil, not known; the body is sent in chunks. If the sequence supplies a
+    ///     different number of bytes, the call ends with the same error. The last chunk is sent when the sequence has
     ///     ended.
     ///   - contentType: The media type; nil for no `Content-Type`.
     public static func stream<Chunks: AsyncSequence & Sendable>(
@@ -37,7 +37,7 @@ extension HTTPBody {
 
     /// Creates a body whose bytes an input stream supplies while they are sent. A closure creates the stream each time
     /// the body is sent, so that the body can be repeated. The stream is read on a dispatch queue of its own: a read
-    /// that waits keeps a thread until it returns, even if the call has ended.
+    /// that blocks occupies a thread until it returns, even if the call has ended.
     ///
     /// - Parameters:
     ///   - length: The number of bytes. Default: nil, not known; the body is sent in chunks.
@@ -92,7 +92,8 @@ private final class SequenceBodyReader: HTTPBody.Reader {
                 var (iterator, total) = (chunks.makeAsyncIterator(), 0)
                 while let chunk = try await iterator.next() {
                     total += chunk.count
-                    // A surplus is found before the last byte is sent. Otherwise, the request would be complete.
+                    // Surplus bytes are detected before the last byte is sent, because the request would then be
+                    // complete.
                     while total == length, let more = try await iterator.next() { total += more.count }
                     if let length, total > length {
                         throw NetworkError.bodyUnreadable("its sequence has more than \(length) bytes")
@@ -112,8 +113,8 @@ private final class SequenceBodyReader: HTTPBody.Reader {
 
     deinit { task.cancel() }
 
-    /// Returns an error of the sequence as an error of the body. The error of another call, whose response is passed
-    /// on, must not be taken for the error of this call.
+    /// Returns an error of the sequence as an error of the body. If the sequence forwards the response of another call,
+    /// the error of that call must not be mistaken for an error of this call.
     private static func fault(_ error: any Error) -> NetworkError {
         guard let known = error as? NetworkError else { return .bodyUnreadable(error) }
         guard known.kind != .bodyUnreadable || known.request != nil else { return known }

@@ -20,7 +20,7 @@ public struct HTTPBody: Sendable {
         case data(Data)
         case unencoded(@Sendable (any BodyEncoder) throws -> HTTPBody)
         case form(MultipartForm)
-        /// Behind a reference, so that a body without a source, which most requests have, is small.
+        /// Stored behind a reference, so that a body without a source stays small. Most requests have such a body.
         indirect case source(Source)
     }
 
@@ -29,10 +29,10 @@ public struct HTTPBody: Sendable {
         var length: Int?
         var isReplayable: Bool
         var pieces: [Piece]
-        /// The position of the first byte in the whole that the body is a part of, and the length of the whole; nil if
-        /// the body is no part.
+        /// If the body is a part of a file: the position of the body's first byte in the file, and the length of the
+        /// file; otherwise nil.
         var part: (start: Int, of: Int)?
-        /// The file that is uploaded, and how; nil if the upload does not go on after an interruption.
+        /// The file to upload, and how to resume its upload; nil if the body is not a resumable upload.
         var upload: ResumableFile?
         var open: @Sendable () throws -> any HTTPBody.Reader
     }
@@ -90,7 +90,7 @@ public struct HTTPBody: Sendable {
 
     /// Returns a body that `make` creates with the call's encoder. `make` runs once per call, when the body is encoded.
     ///
-    /// - Parameter headers: The fields that describe the body. If there are none, those of the created body do.
+    /// - Parameter headers: The fields that describe the body. If empty, the fields of the created body are used.
     static func deferred(
         headers: HTTPHeaders, _ make: @escaping @Sendable (any BodyEncoder) throws -> HTTPBody
     ) -> HTTPBody {

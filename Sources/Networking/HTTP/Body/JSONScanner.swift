@@ -1,8 +1,8 @@
 /// Reads a JSON text, [RFC 8259](https://www.rfc-editor.org/rfc/rfc8259), token by token.
 ///
-/// Foundation decodes the types of an app. A value of any kind is read by this scanner, because Foundation's decoder
-/// can only be asked for one type after another, and a wrong guess costs the more, the deeper the value is. Here, time
-/// and memory are proportional to the length of the text.
+/// Foundation decodes the types of an app. This scanner reads values of unknown type, because Foundation's decoder
+/// would have to try one type after another, and a wrong guess takes longer for a value that is nested more deeply.
+/// Here, time and memory are proportional to the length of the text.
 struct JSONScanner {
     /// A part of a JSON text.
     enum Token: Equatable {
@@ -33,7 +33,7 @@ struct JSONScanner {
     /// The arrays and objects that have begun and not ended, from the outermost to the innermost.
     private var containers: [Token] = []
 
-    /// - Parameter depth: The largest number of arrays and objects inside each other. A deeper text is an error.
+    /// - Parameter depth: The maximum nesting depth of arrays and objects. A deeper text is an error.
     init(_ text: String, depth: Int) {
         bytes = Array(text.utf8)
         self.depth = depth

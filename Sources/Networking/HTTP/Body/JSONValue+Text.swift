@@ -5,16 +5,16 @@ extension JSONValue {
     /// length of the text, whatever it contains.
     ///
     /// - Parameter text: The text, in UTF-8. UTF-16 and UTF-32 are recognized as well.
-    /// - Throws: `DecodingError.dataCorrupted`, which says what was expected, what was found, and at which byte: if the
-    ///   text is not JSON, if more than 512 arrays and objects are inside each other, if there are more than 2,000,000
-    ///   values, names and ends of arrays and objects, if a string has more than 256 combining marks in a row, or if a
-    ///   number is too large for a `Double`.
+    /// - Throws: `DecodingError.dataCorrupted`, which says what was expected, what was found, and at which byte. The
+    ///   method throws if the text is not JSON, if arrays and objects are nested more than 512 levels deep, if there
+    ///   are more than 2,000,000 values, names, and ends of arrays and objects, if a string has more than 256 combining
+    ///   marks in a row, or if a number is too large for a `Double`.
     public init(json text: Data) throws {
         try self.init(json: text, depth: 512)
     }
 
-    /// Reads a JSON text that the library, and not the app, wants to read: more than 64 arrays and objects inside each
-    /// other are an error.
+    /// Reads a JSON text for the library, not for the app. It is an error if arrays and objects are nested more than 64
+    /// levels deep.
     package init(shallowJSON text: Data) throws {
         try self.init(json: text, depth: 64)
     }
@@ -24,8 +24,8 @@ extension JSONValue {
         try self.init(json: text, depth: 512, maximumCount: JSONValue.maximumCount)
     }
 
-    /// - Parameter maximumCount: The most values, names, and ends of arrays and objects. In memory, each is larger than
-    ///   in the text: an element takes 24 bytes, an object with one member about 150.
+    /// - Parameter maximumCount: The maximum number of values, names, and ends of arrays and objects. In memory, each
+    ///   of them is larger than in the text: an element takes 24 bytes, an object with one member about 150.
     init(json text: Data, depth: Int, maximumCount: Int = JSONValue.standardCount) throws {
         guard let text = String(data: text, encoding: text.encodingOfJSON) else {
             throw JSONScanner.fault("it is not UTF-8")
@@ -59,7 +59,7 @@ extension JSONValue {
         self = open[0].elements[0]  // cannot fail: the scanner has no end without a value
     }
 
-    /// An array or object of which a part has been read.
+    /// An array or object that has been read in part.
     private struct Container {
         var elements: [JSONValue] = []
         var members: [String: JSONValue] = [:]
@@ -71,8 +71,8 @@ extension JSONValue {
         }
     }
 
-    /// Reads a number. It is an integer if its value is one, however it is written (`1.0`, `1e3`), and a decimal number
-    /// if a `Double` does not keep its digits.
+    /// Reads a number. The result is an integer if the number's value is an integer, however it is written (`1.0`,
+    /// `1e3`), and a decimal number if a `Double` cannot keep the digits.
     init(number text: String) throws {
         if let value = Int64(text) {
             self = .int(value)
@@ -130,11 +130,11 @@ extension Data {
     /// of bytes for an empty object. An object counts as 8 values, and an array as 2.
     ///
     /// - Parameters:
-    ///   - maximumCount: The most values.
-    ///   - hasOtherStrings: Whether the text may have comments, and strings in other quotation marks, as JSON5 has.
-    ///     Then the characters inside strings count, too.
+    ///   - maximumCount: The maximum number of values.
+    ///   - hasOtherStrings: Whether the text may contain comments and strings in other quotation marks, as in JSON5. If
+    ///     true, the characters inside strings are counted, too.
     package func hasFewValues(_ maximumCount: Int, hasOtherStrings: @autoclosure () -> Bool = false) -> Bool {
-        // A byte counts at most 8 values.
+        // One byte adds at most 8 to the count of values.
         guard count > maximumCount / 8 else { return true }
         let hasOtherStrings = hasOtherStrings()
         let encoding = encodingOfJSON

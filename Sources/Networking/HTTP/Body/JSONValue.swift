@@ -69,9 +69,10 @@ extension JSONValue {
 }
 
 extension JSONValue: Codable {
-    /// The work for the values inside a type of the app, in the task of a large body. The task does nothing else.
+    /// Limits the work for decoding JSON values inside a type of the app, in the task that decodes a large body. The
+    /// task does nothing else.
     final class Work: @unchecked Sendable {  // because only that task uses it
-        /// The most values, and the most steps.
+        /// The maximum number of values, and of steps.
         fileprivate let maximumCount: Int
         private var steps = 0
 
@@ -95,18 +96,18 @@ extension JSONValue: Codable {
 
     @TaskLocal static var work: Work?
 
-    /// The most values of a JSON text, unless a call allows more.
+    /// The maximum number of values in a JSON text, unless a call allows more.
     static let standardCount = 2_000_000
 
-    /// The most values of a JSON text that the current task reads.
+    /// The maximum number of values in a JSON text that the current task reads.
     static var maximumCount: Int { work?.maximumCount ?? standardCount }
 
     /// Decodes any JSON value. The decoder's key strategy does not change the names of members.
     ///
     /// A value inside a type of the app is decoded by Foundation, whose time for each value grows with the depth.
     /// Therefore, it is an error if the value is more than 32 levels deep in the JSON, or if the response contains too
-    /// many of such values: 400,000 in an array of the app's type, fewer at a greater depth. Decoding a large body ends
-    /// when its call is over.
+    /// many such values. The limit is 400,000 in an array of the app's type, and lower at a greater depth. Decoding a
+    /// large body ends when its call is over.
     public init(from decoder: any Decoder) throws {
         try JSONValue.work?.add(decoder.codingPath.count)
         guard decoder.codingPath.count <= 32 else {
@@ -135,7 +136,8 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Decodes a number that is outside the range of `Decimal`, or with a decoder that does not know decimal numbers.
+    /// Decodes a number that is outside the range of `Decimal`, or any number if the decoder does not support
+    /// `Decimal`.
     private static func number(in container: any SingleValueDecodingContainer) throws -> JSONValue {
         if let value = try? container.decode(Int64.self) { return .int(value) }
         if let value = try? container.decode(UInt64.self) { return .uint(value) }
@@ -180,8 +182,8 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
 }
 
 extension JSONValue: CustomStringConvertible {
-    /// The value as JSON on one line, with sorted names. Control characters and changes of direction are escaped as in
-    /// Swift (`\u{0085}`), so the text is for people.
+    /// The value as JSON on one line, with sorted names. Control characters and characters that change the text
+    /// direction are escaped as in Swift (`\u{0085}`), so the text is for people, not for parsers.
     public var description: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

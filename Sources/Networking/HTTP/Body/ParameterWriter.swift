@@ -42,7 +42,7 @@ extension URLQueryEncoder {
     }
 }
 
-/// The `Encoder` that receives a value. The encoder and its containers share one storage, from which `node` is built.
+/// The `Encoder` that receives a value. The encoder and its containers share their storage, from which `node` is built.
 final class ParameterWriter: Encoder {
     let strategies: URLQueryEncoder
     let codingPath: [any CodingKey]

@@ -69,7 +69,8 @@ struct TransferCount: Sendable {
         progress.completed = max(progress.completed, start)
     }
 
-    /// Counts the bytes of a body that is decoded. As the number of bytes, the fraction does not decrease.
+    /// Notes how much of a body that is decoded has been received. Like the number of bytes, the fraction does not
+    /// decrease.
     mutating func noteEncoded(_ fraction: Double?) {
         progress.encodedFraction = fraction.map { max(progress.encodedFraction ?? 0, min($0, 1)) }
     }

@@ -61,7 +61,7 @@ public struct URLQuery: Hashable, Sendable {
         self.init(items.map { Item($0.name, $0.value) })
     }
 
-    /// Creates a query of a percent-encoded query.
+    /// Creates a query from percent-encoded text.
     init(percentEncoded text: String) {
         self.init(
             text.split(separator: "&").map { item in

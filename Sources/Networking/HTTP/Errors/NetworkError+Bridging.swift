@@ -123,14 +123,14 @@ extension BridgedError {
     public var errorUserInfo: [String: Any] { bridgedUserInfo }
 }
 
-/// An error that says by itself whether it is the reason why a session is over.
+/// An error that reports whether it is the reason why a session is over.
 protocol SessionEnding: Error {
     var endsSession: Bool { get }
 }
 
 extension Error {
-    /// Whether the session is over for this reason: it is the error of a refresh that the server refuses, or the reason
-    /// why a request has no token.
+    /// Whether this error means that the session is over: the error reports it (``SessionEnding``), or it is the error
+    /// of a refresh that the server refuses.
     var isEndOfSession: Bool {
         (self as? any SessionEnding)?.endsSession ?? originalNetworkError?.isRefusalOfRefresh ?? false
     }

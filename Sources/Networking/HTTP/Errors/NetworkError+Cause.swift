@@ -32,7 +32,7 @@ package struct KeptError: Error {
 }
 
 extension Error {
-    /// The name of the error's type; of an error in a record, that of the original error.
+    /// The name of the error's type; for an error in a record, the name of the original error's type.
     package var typeName: String { (self as? KeptError)?.type ?? "\(type(of: self))" }
 
     /// Returns the error as a record keeps it: without bodies.

@@ -31,8 +31,8 @@ extension NetworkError.Kind {
 extension NetworkError.Kind {
     /// The host has failed so often recently that no requests are sent to it for a while. See `CircuitBreaker`.
     public static let circuitOpen = Self("circuitOpen")
-    /// The host has said that it accepts no more requests for a longer time than a request waits. The reason contains
-    /// the time. See `BackoffGate`.
+    /// The host has announced that it accepts no more requests for a time that is longer than a request waits. The
+    /// reason contains the time. See `BackoffGate`.
     public static let rateLimited = Self("rateLimited")
     /// The call may use only the service's cache, but the cache contains no response for the request. See
     /// ``ResponseCache/Rule/only``.
@@ -55,8 +55,9 @@ extension NetworkError.Kind {
     /// The connection was lost after the head of the response was received.
     public static let connectionLostAfterHead = Self("connectionLostAfterHead")
     /// The server has refused the request without processing it (RFC 9113 section 8.7). The transport has already sent
-    /// the request a second time, or the server has asked it not to. A retry is safe, whatever the method is. Also: the
-    /// server of an upload still works on an earlier request (423, ``HTTPBody/resumable(_:)``).
+    /// the request a second time, or the server has asked the transport not to do so. A retry is safe, whatever the
+    /// method is. An upload also ends with this kind if its server is still working on an earlier request (423,
+    /// ``HTTPBody/resumable(_:)``).
     public static let notProcessed = Self("notProcessed")
     /// The connection was not established within the connect timeout.
     public static let connectTimedOut = Self("connectTimedOut")
@@ -99,13 +100,13 @@ extension NetworkError.Kind {
     public static let invalidResponse = Self("invalidResponse")
     /// The body cannot be decoded as the requested type. The underlying error is the decoding error.
     public static let undecodableBody = Self("undecodableBody")
-    /// The file of a download, or the note of an upload, cannot be written: it already exists, the disk is full, or the
-    /// folder does not exist or is not writable.
+    /// The file of a download, or the file that notes the URL of an upload, cannot be written: it already exists, the
+    /// disk is full, or the folder does not exist or is not writable.
     public static let fileNotWritable = Self("fileNotWritable")
     /// The bytes of a download do not have the expected checksum.
     public static let checksumMismatch = Self("checksumMismatch")
-    /// An upload cannot go on (``HTTPBody/resumable(_:)``): the server knows no tus 1.0, accepts no file of this size, or
-    /// contradicts the protocol, or another call uploads the file. The reason says which.
+    /// An upload cannot continue (``HTTPBody/resumable(_:)``): the server does not support tus 1.0, does not accept a
+    /// file of this size or violates the protocol, or another call is uploading the same file. The reason says which.
     public static let uploadRefused = Self("uploadRefused")
     /// A checksum is expected, but the system cannot compute it.
     public static let checksumUnavailable = Self("checksumUnavailable")
@@ -119,7 +120,7 @@ extension NetworkError {
     /// Whether no server has processed the request.
     var isUnprocessed: Bool { Kind.unsentKinds.contains(kind) && redirects.isEmpty }
 
-    /// Whether no server has processed the request, also for a reason that is not temporary.
+    /// Whether no server has processed the request, even if the reason is not temporary.
     var isUnsent: Bool {
         isUnprocessed || redirects.isEmpty && [.tlsUntrusted, .tlsFailed, .networkRestricted].contains(kind)
     }
@@ -136,8 +137,8 @@ extension NetworkError.Kind {
         self == .connectionLostBeforeHead || self == .connectionLostAfterHead
     }
 
-    /// Failures before the server processes the request that may be temporary. After a redirect, an earlier request was
-    /// processed.
+    /// Failures that may be temporary and that occur before the server processes the request. After a redirect, a
+    /// server has already processed an earlier request.
     static let unsentKinds: Set<Self> = [
         .notConnected, .cannotResolveHost, .cannotConnect, .connectTimedOut, .notProcessed,
     ]

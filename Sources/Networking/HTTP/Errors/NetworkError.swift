@@ -75,8 +75,9 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, L
     /// Whether the request was not sent because the token could not be read or refreshed for now.
     var isAboutRefresh: Bool { kind == .noToken && !isLoggedOut }
 
-    /// The texts for the user if the underlying error is that of a refresh, or of the token store, and the session goes
-    /// on. They replace the texts about logging in, because the user is still logged in. Nil if the session is over.
+    /// The texts for the user if the underlying error comes from a refresh or from the token store, and the session
+    /// continues. They replace the texts about logging in, because the user is still logged in. Nil if the session is
+    /// over.
     var textsOfRefresh: (description: String, suggestion: String?)? {
         guard let underlying, !underlying.isEndOfSession else { return nil }
         guard let error = underlying.originalNetworkError,
@@ -85,7 +86,8 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, L
         return (description, error.recoverySuggestion)
     }
 
-    /// Whether the error of a refresh means that the server refuses the refresh, so that the session is over.
+    /// Whether this error, if a refresh ends with it, means that the server refuses the refresh and the session is
+    /// over.
     var isRefusalOfRefresh: Bool {
         kind == .unacceptableStatus && [.badRequest, .unauthorized, .forbidden].contains(status)
     }
@@ -147,7 +149,7 @@ extension NetworkError {
         }
     }
 
-    /// Returns the error as somebody keeps it who does not belong to its call.
+    /// Returns the error as code outside its call keeps it.
     func leavingCall() -> NetworkError {
         var error = self
         error.request = request?.leavingCall()
@@ -163,7 +165,8 @@ extension NetworkError {
         return error
     }
 
-    /// Returns the error as a record of an attempt keeps it: without bodies, which the attempt has, and without report.
+    /// Returns the error as the record of an attempt keeps it: without a report, and without bodies, because the
+    /// attempt contains them.
     func keptWithoutBodies() -> NetworkError {
         var error = self
         error.request = request?.kept(bytes: 0)

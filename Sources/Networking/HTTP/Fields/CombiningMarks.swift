@@ -1,22 +1,23 @@
 import Foundation
 
-/// A limit for combining marks, with which comparing two texts takes linear time.
+/// A limit on combining marks in a row, which keeps the time for comparing two texts linear.
 ///
-/// Two strings are equal if their canonical forms are equal. To form it, Swift sorts each sequence of combining marks
-/// by insertion, so that a sequence of n marks takes up to n² steps, each time a string is compared or hashed. The
-/// Stream-Safe Text Format of Unicode ([UAX #15](https://www.unicode.org/reports/tr15/), section 13) has at most 30
-/// marks in a row, and texts that people write have few more.
+/// Two strings are equal if their canonical forms are equal. To compute this form, Swift sorts each sequence of
+/// combining marks by insertion. A sequence of n marks therefore takes up to n² steps each time a string is compared or
+/// hashed. The Stream-Safe Text Format of Unicode ([UAX #15](https://www.unicode.org/reports/tr15/), section 13) has at
+/// most 30 marks in a row, and texts that people write have few more.
 enum CombiningMarks {
     /// The largest number of marks in a row.
     static let largestCount = 256
 
-    /// What a backslash does.
+    /// The meaning of a backslash.
     enum Form {
-        /// In the quoted-strings of fields, it is removed before any character ([RFC 9110 section
-        /// 5.6.4](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.4)). Marks with backslashes between them are in a
-        /// row.
+        /// In a quoted-string of a field, a backslash before any character is removed ([RFC 9110 section
+        /// 5.6.4](https://www.rfc-editor.org/rfc/rfc9110#section-5.6.4)). Marks that are separated by backslashes
+        /// therefore count as marks in a row.
         case field
-        /// It begins an escape, such as `\u0301` or `\n`. Before any other character, it is an error.
+        /// In JSON, a backslash begins an escape, such as `\u0301` or `\n`. Before any other character, a backslash is
+        /// an error.
         case json
     }
 

@@ -2,8 +2,8 @@ import Foundation
 
 /// An entity tag, [RFC 9110 section 8.8.3](https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3).
 struct EntityTag: Equatable, Sendable {
-    /// The length of the longest validator that is sent back to a server, in bytes. A server, or another one behind a
-    /// redirect, could refuse a longer field again and again.
+    /// The length of the longest validator that is sent back to a server, in bytes. The server, or another server to
+    /// which it redirects, could refuse a longer field again and again.
     static let largest = 1_024
 
     let isWeak: Bool

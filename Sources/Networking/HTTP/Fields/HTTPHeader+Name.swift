@@ -79,8 +79,9 @@ extension HTTPHeader.Name {
     /// such as `Host` and `traceparent`.
     var mayLeaveOrigin: Bool { isHarmless || HTTPHeader.Name.meaningful.contains(self) }
 
-    /// The names of harmless fields that are meant for one server: its validators, and what tells the request's way.
-    /// `Range` and `If-Range` are not among them, because a download goes on where its redirect leads.
+    /// The names of harmless fields that are meant for one server: conditions, and fields about the request's origin,
+    /// target or trace. `Range` and `If-Range` are not among them, because a download continues at the target of a
+    /// redirect.
     static let ofOneOrigin: [HTTPHeader.Name] = [.host, .traceparent, .tracestate, .origin, "TE"] + conditions
 
     /// The names of the conditions of a request: RFC 9110 section 13.1 without `If-Range`, RFC 4918 section 10.4, RFC

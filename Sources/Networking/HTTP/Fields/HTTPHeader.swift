@@ -21,14 +21,14 @@ public struct HTTPHeader: Hashable, Sendable {
 
     /// The parts of the library that add fields which are treated differently from the fields of the app.
     enum Source: Sendable {
-        /// The app, or a part of the library whose fields are like those of the app.
+        /// The app, or a part of the library whose fields are treated like those of the app.
         case any
         /// The environment of a service: the field stays at the environment's origin.
         case environment
         /// A converter, because the request had no such field.
         case converter
-        /// A session: the value is its token. All tokens of a user are equal to the cache; nil if it cannot be known
-        /// whose token it is.
+        /// A session, whose token is the value. The cache treats all tokens of a user as equal. The user is nil if it
+        /// is not known whose token it is.
         case session(User?)
     }
 
@@ -140,7 +140,7 @@ enum HTTPGrammar {
         !text.isEmpty && checkBytes(of: text) { bytes in bytes.allSatisfy { isTokenByte($0) } }
     }
 
-    /// Returns the result of a check of the bytes of a text, which are copied only if they are not in one piece.
+    /// Returns the result of checking a text's bytes. The bytes are copied only if they are not contiguous.
     private static func checkBytes<Result>(of text: String, _ check: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         if let result = text.utf8.withContiguousStorageIfAvailable(check) { return result }
         var copy = text
@@ -154,8 +154,8 @@ enum HTTPGrammar {
         return !isBlank(first) && !isBlank(last) && isFieldContent(text)
     }
 
-    /// Whether the text contains no control character except the tab, and no line separator. Therefore it contains no
-    /// CR, LF and NUL, and none of the controls U+0080 to U+009F, which some programs treat as ends of lines.
+    /// Whether the text contains no control character except the tab, and no line separator. This excludes CR, LF and
+    /// NUL, and also the controls U+0080 to U+009F, which some programs treat as ends of lines.
     static func isFieldContent(_ text: String) -> Bool {
         // The loop does not end early, so that the compiler can compare many bytes at once.
         let (isValid, isASCII) = checkBytes(of: text) { bytes in
@@ -194,7 +194,8 @@ enum HTTPGrammar {
 
     /// Whether the byte is an ASCII letter or digit, or one of ! # $ % & ' * + - . ^ _ ` | ~ (RFC 9110 section 5.6.2).
     static func isTokenByte(_ byte: UInt8) -> Bool {
-        // A bit for each byte below 64, and for each one from 64 on: the names of all fields are checked.
+        // One bit for each byte, in two sets: below 64, and from 64 on. This is fast, because the names of all fields
+        // are checked.
         let set: UInt64 = byte < 64 ? 0x3FF6CFA00000000 : 0x57FFFFFFC7FFFFFE
         return byte < 0x80 && set >> UInt64(byte & 63) & 1 == 1
     }

@@ -1,7 +1,8 @@
 public import Foundation
 
 extension HTTPHeaders.Link: CustomStringConvertible {
-    /// The link on one line, as in a `Link` field. Control characters and changes of direction are escaped.
+    /// The link on one line, as in a `Link` field. Control characters and characters that change the text direction are
+    /// escaped.
     public var description: String {
         let others = parameters.sorted { $0.key < $1.key }.map { "; \($0.key)=\"\($0.value)\"" }
         return "<\(target)>; rel=\"\(relations.joined(separator: " "))\"\(others.joined())".onOneLine
@@ -19,7 +20,7 @@ extension HTTPHeaders {
     /// }
     /// ```
     ///
-    /// ``NetworkRequesting/pages(_:as:with:)`` is the same as a sequence.
+    /// ``NetworkRequesting/pages(_:as:with:)`` returns such pages as an asynchronous sequence.
     public struct Link: Hashable, Sendable {
         /// The URI reference between the angle brackets, unchanged. It is often a path. ``HTTPResponse/link(_:)``
         /// resolves it to a URL.
@@ -91,9 +92,9 @@ extension HTTPResponse {
 }
 
 extension HTTPRequest {
-    /// Returns a URL that the server has chosen without user and password, unless the request has the same ones for the
-    /// same origin. A server must not choose the credentials that the client sends. Returns nil if they cannot be
-    /// removed.
+    /// Returns the URL that the server has chosen, without its user and password unless the request has the same user
+    /// and password for the same origin. A server must not choose the credentials that the client sends. Returns nil if
+    /// they cannot be removed.
     func withoutForeignUser(_ target: URL) -> URL? {
         guard target.user != nil || target.password != nil else { return target }
         let isOwn = target.user == url.user && target.password == url.password

@@ -43,9 +43,9 @@ extension HTTPHeaders {
 
         private struct Item {
             let name: String
-            /// The parameter `r`, in the older form `remaining`.
+            /// The parameter `r`, or `remaining` in the older form.
             var remaining: Int?
-            /// The parameter `t`, in the older form `reset`.
+            /// The parameter `t`, or `reset` in the older form.
             var reset: Int?
             /// The parameter `w`.
             var window: Int?
@@ -125,7 +125,7 @@ extension HTTPHeaders {
 
 extension HTTPGrammar {
     /// Returns the next whole number for digits with an optional fraction, such as `1.5`; nil if the text is something
-    /// else. A number that is too large results in the largest one.
+    /// else. A number that is too large becomes `Int.max`.
     static func roundedUp(_ text: some StringProtocol) -> Int? {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(isDigit) }), let whole = parts.first else { return nil }

@@ -10,7 +10,7 @@
 /// headers.set(.contentType(.json))
 /// ```
 public struct HTTPHeaders: Hashable, Sendable {
-    /// The largest number of fields of a response. libcurl has a limit of 5,000 since 8.6.
+    /// The largest number of fields of a response. libcurl has had a limit of 5,000 since version 8.6.
     static let largestCount = 4_096
 
     private var fields: [HTTPHeader] = []
@@ -84,7 +84,7 @@ public struct HTTPHeaders: Hashable, Sendable {
         fields.isEmpty ? self : HTTPHeaders(fields.map { $0.from(source) })
     }
 
-    /// Returns the same fields. A field that `other` contains, too, has the source that it has there.
+    /// Returns the same fields. A field that `other` also contains takes its source from there.
     func withSources(of other: HTTPHeaders) -> HTTPHeaders {
         HTTPHeaders(fields.map { field in other.fields.first { $0 == field } ?? field })
     }

@@ -146,8 +146,8 @@ extension URL {
     /// Returns a text without the user information of all URLs in it, and without everything after the first `?` or
     /// `#`. User information is between two slashes and an `@` before the next slash.
     ///
-    /// Both methods work on bytes: finding the character before another one can take time that is proportional to the
-    /// length of the text.
+    /// Both methods work on bytes, because finding the previous character of a string can take time that is
+    /// proportional to the length of the text.
     static func withoutUsers(_ text: String) -> String {
         var kept: [UInt8] = []
         var rest = text.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }

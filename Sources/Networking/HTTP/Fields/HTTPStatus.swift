@@ -24,8 +24,8 @@ public struct HTTPStatus: Hashable, Comparable, Sendable, ExpressibleByIntegerLi
     public var isSuccessful: Bool { (200..<300).contains(code) }
     /// Whether the code is from 300 to 399: the client must take further action.
     public var isRedirection: Bool { (300..<400).contains(code) }
-    /// Returns the `Location` that a response with the code and these fields leads to (RFC 9110 section 15.4); nil if
-    /// the response is not a redirect.
+    /// Returns the `Location` to which a response with this code and these fields redirects (RFC 9110 section 15.4);
+    /// nil if the response is not a redirect.
     func location(in headers: HTTPHeaders) -> String? {
         // Most responses are no redirects, and the first comparison is faster.
         guard isRedirection, [301, 302, 303, 307, 308].contains(code),
@@ -206,7 +206,7 @@ extension HTTPStatus {
 extension HTTPStatus {
     /// The maximum number of bytes that are kept of the body of a rejected response.
     static let rejectedBodySize = 1 << 20
-    /// The maximum number of bytes that are kept of the body of an attempt that another attempt follows.
+    /// The maximum number of bytes that are kept of an attempt's body if another attempt follows.
     static let earlierBodySize = 64 << 10
 
     /// Returns the bytes that an error keeps of a body: none if the status is a success, otherwise at most 1 MiB, which

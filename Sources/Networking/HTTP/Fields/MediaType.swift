@@ -35,7 +35,7 @@ public struct MediaType: Sendable {
     }
 
     /// Parses a media type. Returns nil if the text is not a media type, or if a parameter contains a control character
-    /// or a change of direction.
+    /// or a character that changes the text direction.
     public init?(_ text: String) {
         var scanner = HTTPFieldScanner(text)
         scanner.skipBlanks()
@@ -84,7 +84,7 @@ public struct MediaType: Sendable {
         return name == "json" || name.hasSuffix("+json")
     }
 
-    /// Whether the content is a form, which a server can only read by its media type.
+    /// Whether the content is a form, which a server cannot read without the media type.
     var isForm: Bool { type.lowercased() == "multipart" || essence == "application/x-www-form-urlencoded" }
 
     /// Whether a form with the media type `form` can also be sent with this media type: a form with parts needs its

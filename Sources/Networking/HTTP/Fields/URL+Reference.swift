@@ -1,13 +1,14 @@
 package import Foundation
 
 extension URL {
-    /// Reads a URL that somebody else has written: a `Location`, the target of a link, a text of the app.
+    /// Creates a URL from a text that other code has written: a `Location`, the target of a link, or a text of the app.
     ///
-    /// `URL(string:)` also accepts a text with characters that a URL may not contain, but then escapes all percent signs
-    /// of a component, also those of valid escapes. Here, every valid escape stays as it is, and exactly the bytes that
-    /// may not stand in a URL are escaped ([RFC 3986 section 2.4](https://www.rfc-editor.org/rfc/rfc3986#section-2.4)).
-    /// A percent sign without two hexadecimal digits is escaped, too, because a `URL` cannot contain it. The segments
-    /// `.` and `..` are removed, also from an absolute URL (section 5.2.4). Spaces and tabs at either end are ignored.
+    /// `URL(string:)` also accepts a text with characters that a URL may not contain, but then escapes all percent
+    /// signs of a component, also those of valid escapes. This initializer keeps every valid escape, and escapes
+    /// exactly the bytes that a URL may not contain ([RFC 3986 section
+    /// 2.4](https://www.rfc-editor.org/rfc/rfc3986#section-2.4)). A percent sign without two hexadecimal digits is
+    /// escaped, too, because a `URL` cannot contain it. The segments `.` and `..` are removed, also from an absolute
+    /// URL (section 5.2.4). Spaces and tabs at either end are ignored.
     ///
     /// - Parameter base: The URL to which the text is relative. Default: none, and the text needs a scheme.
     /// - Returns: An absolute URL; nil if there is none, for example because the host is not valid.
@@ -125,7 +126,7 @@ private struct URLReference {
         return kept.isEmpty ? [UInt8(ascii: "/")] : kept.reduce(into: []) { $0 += [UInt8(ascii: "/")] + $1 }
     }
 
-    /// Appends a component, in which all bytes are escaped that may not stand in it.
+    /// Appends a component, and escapes all bytes that the component may not contain.
     private static func append(
         _ part: ArraySlice<UInt8>, to result: inout ArraySlice<UInt8>, allowing more: StaticString
     ) {

@@ -23,14 +23,15 @@ extension HTTPRequest {
         associatedtype Value: Sendable
         /// The value for a request that does not set the option.
         static var defaultValue: Value { get }
-        /// Whether the option is related to credentials. A redirect, a retry or an adapter that leads to another origin
-        /// removes such an option, unless the code that changed the origin has set it. Default: false.
+        /// Whether the option is related to credentials. Such an option is removed when a redirect, a retry or an
+        /// adapter changes the origin of the request, unless the code that changed the origin has set the option.
+        /// Default: false.
         static var isSensitive: Bool { get }
     }
 }
 
 extension HTTPRequest.Option {
-    /// False: the option stays at another origin, too.
+    /// False: the option is kept if the request goes to another origin.
     public static var isSensitive: Bool { false }
 }
 
@@ -79,8 +80,8 @@ extension HTTPRequest {
             }
         }
 
-        /// Removes the options that are related to credentials and that other options contain, too. Options that were
-        /// set since then stay.
+        /// Removes the options that are related to credentials and that `others` also contain. Keeps options that have
+        /// been set since then.
         mutating func removeSensitive(of others: [HTTPRequest.Options]) {
             guard entries.contains(where: \.isSensitive) else { return }
             let old = Set(others.flatMap(\.entries).map { ObjectIdentifier($0.box) })

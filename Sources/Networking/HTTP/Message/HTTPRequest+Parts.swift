@@ -1,28 +1,28 @@
 extension HTTPRequest {
-    /// What one room of the library adds to a request, such as the order of a call to its cache, or the ticket of its
-    /// session. A room is a folder of the sources; each has at most one part.
+    /// What one room of the library adds to a request, such as the call's order to the cache, or the ticket of the
+    /// session. A room is a folder of the sources; each room has at most one part.
     ///
-    /// A part says what is left of it at the two borders that a request can cross. There is no default, so that no part
-    /// crosses a border because somebody has forgotten it. Only the room of a part writes it. All other code copies and
-    /// drops parts with ``HTTPRequest/leavingOrigin(of:)``, ``HTTPRequest/leavingCall()`` and
+    /// A part defines what remains of it when its request goes to another origin, and when its request leaves the call.
+    /// There is no default, so that no part leaves by oversight. Only the room of a part writes it. All other code
+    /// copies and drops parts with ``HTTPRequest/leavingOrigin(of:)``, ``HTTPRequest/leavingCall()`` and
     /// ``HTTPRequest/inCall(of:)``.
     package protocol Part: Sendable {
-        /// What is left of the part if the request goes to another origin; nil: nothing.
+        /// The part as the request carries it to another origin; nil if nothing remains.
         var outsideOrigin: Self? { get }
-        /// What is left of the part after its call, and in requests that do not belong to the call; nil: nothing. What
-        /// is left leaves itself: a response may leave its call twice.
+        /// What remains of the part after its call, and in requests that do not belong to the call; nil if nothing
+        /// remains. A response may leave its call twice, so the second time must change nothing.
         var outsideCall: Self? { get }
-        /// The values in which two requests must agree, so that they are duplicates, and so that a response to one of
-        /// them may be stored for the other, also on disk. Empty: the part makes no difference.
+        /// The values that must be equal if two requests are to be duplicates, or if a response to one of them may be
+        /// stored for the other, also on disk. Empty if the part makes no difference.
         var identity: [String] { get }
     }
 
-    /// A part whose values the settings of a call, of its endpoint and of its service contain.
+    /// A part whose values come from the settings of a call, of its endpoint and of its service.
     package protocol Order: Part {
         /// Creates an order that sets nothing.
         init()
-        /// Returns this order. Values that it does not set are taken from `base`. What belongs to one attempt only is
-        /// no order, and is not left.
+        /// Returns this order. Values that it does not set are taken from `base`, except values that belong to a single
+        /// attempt.
         func over(_ base: Self) -> Self
     }
 }
@@ -171,14 +171,14 @@ extension HTTPRequest.Order {
 }
 
 extension HTTPRequest {
-    /// Returns the request without what the server of another origin must not receive. Does nothing if the request goes
-    /// to the same origin as the given requests.
+    /// Returns the request without the fields, options and parts that the server of another origin must not receive.
+    /// Does nothing if the request goes to the same origin as the given requests.
     ///
-    /// A field stays if it is harmless, or if the earlier requests to other origins do not contain it with this value:
-    /// the code that changed the origin, or later code, has then set it. A field of the environment does not stay, even
-    /// if it is harmless.
+    /// A field is kept if it is harmless, or if no earlier request to another origin contains it with this value: in
+    /// that case, the code that changed the origin, or later code, has set the field. Fields of the environment are
+    /// never treated as harmless.
     ///
-    /// - Parameter earlier: The requests from which this request was made. The first is the one whose parts it has.
+    /// - Parameter earlier: The requests from which this request was made. This request has the parts of the first one.
     package func leavingOrigin(of earlier: HTTPRequest...) -> HTTPRequest { leavingOrigin(of: earlier) }
 
     func leavingOrigin(of earlier: [HTTPRequest]) -> HTTPRequest {
@@ -187,7 +187,7 @@ extension HTTPRequest {
         let own = earlier.filter { $0.origin == origin }
         var request = self
         request.headers.removeAll { field in
-            // A write without its condition could overwrite what somebody else has written.
+            // A write without its condition could overwrite the changes of another user.
             (method.isSafe || !HTTPHeader.Name.conditions.contains(field.name))
                 && field.staysAtOrigin && others.contains { $0.has(field) } && !own.contains { $0.has(field) }
         }
@@ -196,15 +196,15 @@ extension HTTPRequest {
         return request
     }
 
-    /// Returns the request as somebody keeps it, or sends it, who does not belong to its call.
+    /// Returns the request as code outside its call keeps or sends it.
     package func leavingCall() -> HTTPRequest {
         var request = self
         request.parts = parts.outsideCall
         return request
     }
 
-    /// Returns the request as a request of the same call as another request: with that request's parts, and with its
-    /// options and orders if this request does not set them.
+    /// Returns the request as part of the call of another request: with the parts of `other`, and with those options
+    /// and orders of `other` that this request does not set.
     package func inCall(of other: HTTPRequest) -> HTTPRequest {
         var request = self
         request.options = options.over(other.options)

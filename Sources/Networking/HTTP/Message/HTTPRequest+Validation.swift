@@ -62,7 +62,7 @@ extension HTTPRequest {
 }
 
 extension URL {
-    /// What to write in place of the scheme of a WebSocket.
+    /// A hint for a URL with a WebSocket scheme: the scheme to use instead.
     static func hint(for scheme: String) -> String {
         ["ws", "wss"].contains(scheme.lowercased()) ? "; for a WebSocket, write http for ws, and https for wss" : ""
     }

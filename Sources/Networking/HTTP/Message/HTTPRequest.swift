@@ -65,7 +65,7 @@ public struct HTTPRequest: Sendable {
         _modify { yield &storage.value.options }
     }
 
-    /// Whether both requests are copies of one request, and neither was changed. Equal requests may be different ones.
+    /// Whether both requests are unchanged copies of the same request. Equal requests need not be copies.
     func isCopy(of other: HTTPRequest) -> Bool { storage.isShared(with: other.storage) }
 
     /// Creates a request. A transport validates it before sending: see ``validate()``.

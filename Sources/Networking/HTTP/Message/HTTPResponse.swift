@@ -74,7 +74,8 @@ public struct HTTPResponse: Sendable {
         set { parts.value.source = newValue }
     }
 
-    /// Whether the session of the call considers the response a refusal of its token; nil before it has decided.
+    /// Whether the response refuses the token, as decided by the session of the call; nil before the session has
+    /// decided.
     var knownRefusal: Bool? {
         get { parts.value.knownRefusal }
         set { parts.value.knownRefusal = newValue }
@@ -122,7 +123,7 @@ public struct HTTPResponse: Sendable {
         return response
     }
 
-    /// Returns the response as somebody keeps it who does not belong to its call.
+    /// Returns the response as code outside its call keeps it.
     package func leavingCall() -> HTTPResponse {
         var response = self
         response.request = request.leavingCall()

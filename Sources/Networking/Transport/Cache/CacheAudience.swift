@@ -5,7 +5,8 @@ struct CacheAudience: Sendable {
     /// The fields that the `Vary` fields of the response name.
     private let varying: [HTTPHeader.Name]
     /// The fields that a request must have: `Host`, the fields that may identify the user, the fields in ``varying``,
-    /// and what identifies the parts of the request, such as the id of the session whose token it carries.
+    /// and values that identify the parts of the request, such as the id of the session whose token the request
+    /// carries.
     let fields: HTTPHeaders
 
     // The names of the fields in `fields` that identify the parts of the request, and its session. No request has

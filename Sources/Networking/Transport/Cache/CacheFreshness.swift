@@ -49,7 +49,8 @@ package struct CacheFreshness: Sendable {
 
     /// Returns the age in seconds (section 4.2.3).
     package func age(at now: Date) -> Int64 {
-        // If the clock was set back, the elapsed time is unknown. The difference then counts as elapsed time.
+        // If the clock has been set back, the elapsed time is unknown, and the difference between the two times is used
+        // instead.
         initialAge + Int64(min(abs(now.timeIntervalSince(received)), 1e12))
     }
 

@@ -1,4 +1,4 @@
-/// What a call orders from the cache. It is the part of a request that belongs to the cache.
+/// How a call uses the cache. It is the part of a request that belongs to the cache.
 struct CacheOrder: HTTPRequest.Order {
     /// How the call uses the cache; nil means ``ResponseCache/Rule/fresh``.
     fileprivate(set) var rule: ResponseCache.Rule?
@@ -7,13 +7,13 @@ struct CacheOrder: HTTPRequest.Order {
     /// The error that prevents the request from being sent. The call fails with it unless a stored response can be
     /// used.
     fileprivate(set) var unsent: NetworkError?
-    /// In the request of a stale response that replaces the outcome of the request: that outcome.
+    /// The outcome that a stale response has replaced; set only in the request of such a response.
     fileprivate(set) var replaced: Result<HTTPResponse, any Error>?
 
-    /// The cache does not handle the responses of other servers differently.
+    /// The order also applies to the responses of other servers.
     var outsideOrigin: CacheOrder? { self }
 
-    /// Its rule.
+    /// Only the rule remains.
     var outsideCall: CacheOrder? { rule.map { CacheOrder(rule: $0) } }
 
     /// The permitted sources of the response: a call that permits only the network must not share a stored response.
@@ -47,7 +47,7 @@ extension HTTPRequest {
 }
 
 extension HTTPResponse {
-    /// If this response is a stale stored response that replaces the outcome of its request: that outcome.
+    /// The outcome that this response has replaced, if it is a stale stored response; nil if it has replaced none.
     var replaced: Result<HTTPResponse, any Error>? { request.parts.cache.replaced }
 
     /// Returns a stale stored response that replaces an outcome.

@@ -41,7 +41,7 @@ package struct CacheRequest: Sendable {
         return CacheRequest(request, rule, delivery)
     }
 
-    /// Returns the same request as a request of a transfer that continues after the call.
+    /// Returns the same request as part of a transfer that continues after the call.
     func belonging(to context: TransferContext) -> CacheRequest {
         var asked = self
         asked.request.belong(to: context)

@@ -157,7 +157,7 @@ extension CachedResponse {
         headers.remove(.age)
         headers.merge(news)
         headers = CachedResponse.storable(headers)
-        // Each confirmation may add fields. Together, they may not exceed what one response can have.
+        // Each confirmation may add fields. All fields together may not exceed the limits for a single response.
         guard headers.count <= HTTPHeaders.largestCount, headers.size <= 256 << 10 else { return false }
         self.freshness = freshness(status, headers)
         guard let audience = CacheAudience(of: request.request, headers) else { return false }

@@ -3,9 +3,9 @@ import Foundation
 /// A transport that returns fresh responses from a cache, and stores the responses that may be stored: a private cache,
 /// [RFC 9111](https://www.rfc-editor.org/rfc/rfc9111).
 ///
-/// A service adds it if ``NetworkConfiguration/cache`` is set. It is next to the engine, so that a request has all
-/// header fields that are sent. The cache does not handle requests with a method other than GET and HEAD, requests with
-/// a body, or downloads into files.
+/// A service adds this transport if ``NetworkConfiguration/cache`` is set. The transport is next to the engine, so that
+/// it receives requests with all header fields that are sent. The cache does not handle requests with a method other
+/// than GET and HEAD, requests with a body, or downloads into files.
 struct CachingTransport: Transport {
     let base: any Transport
     let cache: ResponseCache
@@ -69,7 +69,8 @@ struct CachingTransport: Transport {
             else { throw error }
             return try await stale.replacing(.failure(error)).collected(for: asked.delivery)
         }
-        // A refusal of the token is not a failure of the server: nothing replaces it, and it is not stored.
+        // A response that refuses the token is not a failure of the server: no stored response replaces it, and it is
+        // not stored.
         response.decideRefusal()
         if !response.isRefusal,
             let stale = CacheFailure(response.status).flatMap({ stored?.replacement(of: $0, for: asked, cache.date()) })
@@ -103,7 +104,8 @@ struct CachingTransport: Transport {
         cache.revalidations.start(key, until: deadline) {
             let result = await revalidation(of: stored, exchange)
                 .mapError { deadline.hasPassed ? NetworkError(.deadlineTimedOut) : $0 }
-            // A stale response says nothing about the server. The policies know the request of the call.
+            // A stale response says nothing about the server, so the policies receive the outcome that it replaced.
+            // They know only the request of the call, so the outcome is reported for that request.
             let outcome = (try? result.get())?.replaced ?? result
             context?.admission?.end(after: outcome.map { $0.inCall(of: asked.request) })
         }
@@ -114,7 +116,7 @@ struct CachingTransport: Transport {
     ) async -> Result<HTTPResponse, any Error> {
         do {
             let response = try await fetch(exchange, stored)
-            // The body is stored while it is read. Nobody needs a body that is too large to be stored.
+            // The body is stored while it is read. A body that is too large to be stored need not be read further.
             if case .stream(let body) = response.content {
                 var size = 0
                 for try await chunk in body {
@@ -183,8 +185,8 @@ final class CacheRevalidations: ResetParticipant {
         state.withLock { $0.claimed.insert(key).inserted }
     }
 
-    /// Starts a validation whose key has been claimed. It is cancelled when the time limit passes: it may hold a
-    /// permit, and no call waits for it whose deadline could end it.
+    /// Starts a validation whose key has been claimed. The validation is cancelled when the time limit passes, because
+    /// it may hold a permit, and no call with a deadline waits for it.
     func start(_ key: String, until deadline: Deadline, _ validate: @escaping @Sendable () async -> Void) {
         state.withLock { running in
             running.tasks[key] = Task.detached { [state] in

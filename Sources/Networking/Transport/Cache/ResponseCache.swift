@@ -45,11 +45,11 @@ public final class ResponseCache: Sendable {
     /// its call succeeds.
     ///
     /// - Parameters:
-    ///   - directory: The directory, which must contain only files of caches. It is created if necessary, so that only
-    ///     its owner can read it.
-    ///   - capacity: The maximum size in bytes. Each response occupies at least 8 KiB. Default: 128 MiB. When it is
-    ///     exceeded, the least recently used responses are removed in the background. A response larger than an eighth
-    ///     of the capacity is not stored.
+    ///   - directory: The directory, which must contain only files of caches. If it does not exist, it is created, and
+    ///     only its owner can read it.
+    ///   - capacity: The maximum size in bytes. Each response occupies at least 8 KiB. Default: 128 MiB. When the
+    ///     capacity is exceeded, the least recently used responses are removed in the background. A response larger
+    ///     than an eighth of the capacity is not stored.
     ///   - storesCredentials: Whether responses to requests with credentials, and these credentials, are stored in the
     ///     directory. Default: false, which means that such responses are stored in memory, up to 16 MiB. Credentials
     ///     are all fields that may identify the user, such as `Authorization`, `Cookie`, and fields that the library
@@ -57,8 +57,8 @@ public final class ResponseCache: Sendable {
     ///   - heuristicFreshness: See the initializer of a cache in memory.
     ///   - clock: The clock that measures the age of responses.
     /// - Throws: `CocoaError` with the path, if the directory cannot be created or written to.
-    ///   ``NetworkError/Kind/fileNotWritable``, if an existing directory belongs to another user, or has permissions
-    ///   for others. It is not changed.
+    ///   ``NetworkError/Kind/fileNotWritable``, if an existing directory belongs to another user, or grants permissions
+    ///   to other users. The existing directory is not changed.
     public init(
         directory: URL, capacity: Int = 128 << 20, storesCredentials: Bool = false, heuristicFreshness: Double = 0.1,
         clock: NetworkClock = .continuous

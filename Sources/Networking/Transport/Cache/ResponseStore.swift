@@ -107,7 +107,7 @@ final class CacheExchange: Sendable {
         (self.asked, self.store, self.memory) = (asked, store, memory)
     }
 
-    /// Whether the responses of the URL were not removed since the request was sent.
+    /// Whether the responses of the URL have not been removed since the request was sent.
     var isCurrent: Bool { memory.isCurrent(self) }
 
     /// Stores the response of the exchange: see ``ResponseStore``.

@@ -27,8 +27,8 @@ public import Foundation
 /// - **Limits.** Of a response, the first 50 fields are read. A jar stores 50 cookies per domain and 3,000 in total. If
 ///   a limit is exceeded, it removes expired cookies. If no cookie has expired, it removes the least recently used
 ///   cookie. Within a domain, it removes a `Secure` cookie only if there are no other cookies. ``cookies(for:)`` counts
-///   as a use. If the whole jar is full, cookies of a site that has stored many are removed when it stores another,
-///   and otherwise cookies of servers to which other servers have redirected.
+///   as a use. If the jar exceeds its total limit, the first cookies to be removed are those of the site that is
+///   storing a cookie, if that site has many. Next are cookies of servers to which other servers have redirected.
 /// - **Other attributes.** `SameSite` and `Partitioned` are ignored, since a service has no pages. `HttpOnly` has no
 ///   effect on requests, and is visible in ``cookies``.
 ///
@@ -126,8 +126,8 @@ public final class CookieJar: Sendable {
     /// The number of `Set-Cookie` fields of a response that are read. libcurl has the same limit.
     private static let mostFields = 50
 
-    /// The maximum length of the `Cookie` field: 8,190 bytes. Most servers reject a longer field. Otherwise, one server
-    /// of a site could prevent all requests to the other servers of the site.
+    /// The maximum length of the `Cookie` field: 8,190 bytes. Most servers reject a longer field. Without this limit,
+    /// one server of a site could prevent all requests to the other servers of the site.
     private static let longestField = 8_190
 
     /// Returns the value of the `Cookie` field for a URL; nil if no cookie is to be sent. Cookies that do not fit are
@@ -163,7 +163,7 @@ public final class CookieJar: Sendable {
 }
 
 extension Cookie {
-    /// The position in which a cookie gets room in the `Cookie` field.
+    /// The priority of a cookie for the space in the `Cookie` field. A cookie with a lower rank is added first.
     fileprivate var rank: Int { (isForeign ? 4 : 0) + (isHostOnly ? 0 : 2) + (isSecure ? 0 : 1) }
 }
 

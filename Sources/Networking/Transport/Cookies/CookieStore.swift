@@ -66,7 +66,7 @@ struct CookieStore: Sendable {
         }
         if let replaced = replaced.first {
             cookie.creation = replaced.creation
-            // A server could otherwise make cookies of another one foreign, by a redirect to it.
+            // Otherwise, a server could make the cookies of another server foreign by redirecting to that server.
             cookie.isForeign = cookie.isForeign && replaced.isForeign
         }
         domains[cookie.domain, default: []].append(cookie)
@@ -124,10 +124,10 @@ struct CookieStore: Sendable {
         return remove(from: domain) { $0.hasKey(of: oldest) }
     }
 
-    /// Removes cookies of a jar that has too many: all expired cookies, and then the least recently used ones. Of
-    /// these, those of the site that has added cookies are removed first, unless it has few. Otherwise, one site could
-    /// remove the cookies of all others. Then come foreign cookies, because a server can redirect to any number of
-    /// sites.
+    /// Removes cookies of a jar that has too many: all expired cookies, and then the least recently used ones in each
+    /// of three groups. The first group is the cookies of the site that has added cookies, if it has many, because one
+    /// site must not remove the cookies of all others. The second group is foreign cookies, because a server can
+    /// redirect to any number of sites. The third group is all others.
     private mutating func enforceLimit(addedTo site: String, at now: Date) -> [Cookie] {
         var evicted: [Cookie] = []
         for domain in Array(domains.keys) { evicted += remove(from: domain) { $0.isExpired(at: now) } }

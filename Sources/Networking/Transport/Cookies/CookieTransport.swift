@@ -34,11 +34,12 @@ struct CookieMark: HTTPRequest.Part {
     let home: HTTPOrigin?
     var hasField = false
 
-    /// Where the redirects began. The field stays at its origin.
+    /// Only the origin of the first request remains. The `Cookie` field is not sent to another origin.
     var outsideOrigin: CookieMark? { CookieMark(home: home) }
-    /// The same: a validation in the background may go to a server to which another one has redirected.
+    /// The origin of the first request remains, because a background validation may go to a server to which another
+    /// server has redirected.
     var outsideCall: CookieMark? { CookieMark(home: home) }
-    /// The field itself is compared.
+    /// No values, because the `Cookie` field itself is compared.
     var identity: [String] { [] }
 }
 

@@ -20,7 +20,7 @@ struct SetCookie {
     /// The longest lifetime of a cookie in seconds: 400 days.
     static let longestAge: Int64 = 34_560_000
 
-    /// Returns nil if the field has a control character other than TAB or a line separator, if it has no name, or if
+    /// Returns nil if the field has a line separator or a control character other than TAB, if it has no name, or if
     /// its name and value together have more than 4,096 bytes.
     ///
     /// A value without a name, which 6265bis accepts, is rejected as in RFC 6265 section 5.2, because Foundation cannot

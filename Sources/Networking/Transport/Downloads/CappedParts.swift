@@ -1,7 +1,7 @@
 import Foundation
 
-/// The rest of a download whose server sends fewer bytes than a request asks for (RFC 9110 section 15.3.7). When one
-/// part has arrived, the next one is requested. This costs no retry.
+/// The rest of a download whose server sends fewer bytes than a request asks for (RFC 9110 section 15.3.7). After one
+/// part has arrived, the next part is requested. This does not count as a retry.
 final class CappedParts: Sendable {
     /// A part that is being received.
     private struct Part: Sendable {
@@ -12,7 +12,8 @@ final class CappedParts: Sendable {
         var position: Int64
     }
 
-    /// The most parts of one response. A server with smaller parts costs retries.
+    /// The maximum number of parts in one response. If a server sends so many small parts that they exceed this number,
+    /// the attempt fails, and a retry requests the rest.
     private static let most = 1_000
 
     private let first: HTTPResponse

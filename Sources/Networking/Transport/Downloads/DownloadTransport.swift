@@ -120,9 +120,9 @@ extension HTTPRequest {
         parts[Download.self] = Download(to: destination, from: url, for: parts.identity())
     }
 
-    /// The response of the request is not the one that is written.
+    /// Excludes the response of the request from the download: it is not written into the file.
     mutating func endDownload() { parts[Download.self] = nil }
 
-    /// The response of the request is written as that of another request of the attempt.
+    /// Makes the response of this request part of the download of `other`, a request of the same attempt.
     mutating func continueDownload(of other: HTTPRequest) { parts[Download.self] = other.parts[Download.self] }
 }

@@ -15,9 +15,9 @@ extension FileDestination {
                 number += 1
             }
         }
-        // Another download may already have begun a new part and its description. If that is removed here, the new
-        // part cannot be resumed. Removing the description earlier would be worse: if this process were terminated
-        // then, its complete part could not be resumed.
+        // Another download may already have begun a new part and its description. If the new description is removed
+        // here, the new part cannot be resumed. Removing the description earlier would be worse: if this process were
+        // terminated then, its complete part could not be resumed.
         if isContinued { unlink(note.path) }
         return target
     }
@@ -70,11 +70,11 @@ extension FileDestination {
 
 /// Names of files.
 enum FileName {
-    /// The most bytes of a name, on Apple platforms and on Linux.
+    /// The maximum number of bytes in a file name, on Apple platforms and on Linux.
     static let longest = 255
 
-    /// Returns a name with something before and after it. If the result were too long, the name is shortened, and a
-    /// number that depends on the whole name distinguishes it from other names with the same beginning.
+    /// Returns a name with a prefix and a suffix. If the result would be too long, the name is shortened, and a hash of
+    /// the whole name distinguishes it from other names with the same beginning.
     static func fitting(_ name: String, before: String = "", after: String) -> String {
         let whole = before + name + after
         guard whole.utf8.count > longest else { return whole }

@@ -22,11 +22,11 @@ public struct FileDestination: Sendable {
     /// with `Range` and `If-Range` ([RFC 9110, section 13.1.5](https://www.rfc-editor.org/rfc/rfc9110#section-13.1.5)).
     /// If the server does not confirm with a strong validator that the content is the same, the download restarts.
     ///
-    /// The part is locked while the download runs. On Apple platforms, do not put such a target into a container that
-    /// apps share: the system terminates an app that is suspended while it has a locked file there.
+    /// The part is locked while the download runs. On Apple platforms, do not place such a target in a shared app group
+    /// container: the system terminates an app that is suspended while it has locked a file there.
     public enum ResumeRule: Hashable, Sendable {
-        /// A later attempt restarts the download, and a failed download leaves no part. Only after a pause, the
-        /// download continues with the part, if the server confirms it.
+        /// A later attempt restarts the download, and a failed download leaves no part. The only exception is a pause,
+        /// after which the download continues with the part if the server confirms the content.
         case never
         /// The download resumes a part that came from the same address; the query is not compared.
         case sameAddress
@@ -102,8 +102,9 @@ public struct FileDestination: Sendable {
     /// The small file that describes the part.
     var note: URL { hiddenSibling("resume") }
 
-    /// The description while it is written. Only the download that has locked the part writes it, so the name need not
-    /// be unique. The name is fixed, so that the next download finds and removes the file of a terminated process.
+    /// The file of the description while it is being written. Only the download that has locked the part writes this
+    /// file, so its name need not be unique. The name is fixed, so that the next download finds and removes the file of
+    /// a terminated process.
     private var newNote: URL { hiddenSibling("new") }
 
     private func hiddenSibling(_ ending: String) -> URL {
@@ -173,7 +174,7 @@ public struct FileDestination: Sendable {
             guard file.isNamed(name) else { throw fault(ENOENT) }
             file.publish()
             let target = try moveToTarget(name)
-            // The bytes of the file are already on the disk, so a failure of the folder causes no error.
+            // The bytes of the file are already on the disk, so a failure to synchronize the folder is not an error.
             if isDurable { try? synchronizeFolder(of: url.path) }
             return target
         } catch {
@@ -222,7 +223,7 @@ public struct FileDestination: Sendable {
         unlink(newNote.path)
     }
 
-    /// Whether a response is the rest of the file. Otherwise, a part is what the app has asked for.
+    /// Whether a response is the rest of the file. If false, a partial response is one that the app has asked for.
     private func isRest(_ response: HTTPResponse) -> Bool {
         response.status == .partialContent && (resuming != .never || response.request.parts.download?.isRest == true)
     }

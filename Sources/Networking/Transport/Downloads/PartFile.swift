@@ -1,7 +1,7 @@
 import Foundation
 
-/// The file that receives the bytes of a download until it is complete, or the note of an upload. Until then, only its
-/// user may open it, because a user who can read a file can also lock it, without a time limit.
+/// A file that receives the bytes of a download until the download is complete, or the note of an upload. While it has
+/// this purpose, only its owner may open it, because another user who can read a file can also lock it indefinitely.
 final class PartFile: @unchecked Sendable {  // because a download writes chunk after chunk, a note has a lock
     private let descriptor: Int32
     private let fault: @Sendable (Int32) -> NetworkError

@@ -45,11 +45,11 @@ struct RedirectFollowingTransport: Transport {
         }
     }
 
-    /// Returns the response whose body the error has cut off, if the status of the response decides: it is a redirect
-    /// that is followed, or the call rejects it. (If the call rejects it, an engine of the library returns the response
-    /// itself.)
+    /// Returns the response whose body the error has cut off, if the response decides the outcome even without its
+    /// complete body: it is a redirect that is followed, or the call rejects it. (If the call rejects a response, the
+    /// library's engines return the response instead of an error.)
     ///
-    /// - Throws: The error, if it decides; ``NetworkError/Kind/redirectRefused``.
+    /// - Throws: The error, if the response does not decide; ``NetworkError/Kind/redirectRefused``.
     @inline(never)
     private func received(before error: any Error, for request: HTTPRequest) throws -> HTTPResponse {
         guard let known = error as? NetworkError, known.isLossOfBody, let response = known.response else { throw error }
@@ -94,7 +94,7 @@ struct RedirectFollowingTransport: Transport {
 }
 
 extension HTTPResponse {
-    /// The response without its body, which nobody needs after the redirect was followed.
+    /// The response without its body, which is not needed after the redirect has been followed.
     fileprivate var followed: HTTPResponse {
         var response = withoutStream
         if case .data = content { response.content = .data(Data()) }
@@ -129,7 +129,8 @@ enum Redirect {
         return next
     }
 
-    /// Returns a request with the fields that describe its body, which it lost when it became a GET.
+    /// Returns `next` with the fields of `request` that describe the body. They were removed when the request became a
+    /// GET.
     static func describingBody(_ next: HTTPRequest, of request: HTTPRequest) -> HTTPRequest {
         var next = next
         for field in request.headers where contentFields.contains(field.name) && !next.headers.contains(field.name) {
@@ -144,7 +145,7 @@ enum Redirect {
         guard next.body.isReplayable else {
             throw refusal("the body cannot be sent a second time", response)
         }
-        // Without its condition, the request could overwrite what somebody else has written.
+        // Without its condition, the request could overwrite the changes of another user.
         let conditions = response.request.headers.filter { HTTPHeader.Name.conditions.contains($0.name) }
         let isElsewhere = next.origin != response.request.origin
         if !next.method.isSafe, let lost = conditions.first(where: { isElsewhere || !next.headers.contains($0.name) }) {
@@ -178,7 +179,8 @@ enum Redirect {
 
     /// Returns the URL that the `Location` of a response names.
     static func target(_ location: String, of response: HTTPResponse) throws(TargetFault) -> URL {
-        // A server that redirects to relative paths could let the URL, which each attempt keeps, grow each time.
+        // A server that redirects to relative paths could make the URL longer with each redirect, and each attempt
+        // keeps its URL.
         guard location.utf8.count <= longestTarget else {
             throw TargetFault(reason: "has more than \(longestTarget) bytes")
         }

@@ -19,7 +19,7 @@ public struct RedirectPolicy: Sendable {
         init(_ decide: @escaping @Sendable (HTTPRequest, HTTPResponse) -> HTTPRequest?) { self.decide = decide }
     }
 
-    /// Whether every redirect is followed, so that nobody needs its body.
+    /// Whether every redirect is followed. If true, the bodies of redirects are not needed.
     var alwaysFollows: Bool { follows && decision == nil }
 
     /// Whether two policies follow the same redirects.
@@ -43,13 +43,14 @@ public struct RedirectPolicy: Sendable {
     ///
     /// - Parameters:
     ///   - limit: The largest number of redirects in a row. Default: 20.
-    ///   - decide: Receives the request that follows the redirect, and the 3xx response. It returns the request, which
-    ///     it may change, or nil: then the 3xx response is the response of the call. If it changes the origin, the
-    ///     request loses what does not belong to another origin, as with a redirect to it. The closure is not asked
-    ///     about a redirect that the library refuses, and cannot lead from https to http. It may keep a POST, with
-    ///     `next.method = .post` and `next.body = response.request.body`, if the body can be read again. The fields
-    ///     that describe the body, and the conditions of the write, come back with it. It is called on any thread,
-    ///     perhaps twice for a redirect whose body is cut off, and must not wait.
+    ///   - decide: Receives the request that follows the redirect, and the 3xx response. The closure returns the
+    ///     request, which it may change, or nil to make the 3xx response the response of the call. If the closure
+    ///     changes the origin, the request loses what must not be sent to another origin, as with a redirect to that
+    ///     origin. The closure is not called for a redirect that the library refuses, and it cannot change https to
+    ///     http. If the body can be read again, the closure can keep a POST with `next.method = .post` and
+    ///     `next.body = response.request.body`. The fields that describe the body, and the conditions of the write, are
+    ///     then restored. The closure is called on any thread, perhaps twice for a redirect whose body is cut off, and
+    ///     must not wait.
     public static func deciding(
         limit: Int = 20, _ decide: @escaping @Sendable (_ next: HTTPRequest, _ response: HTTPResponse) -> HTTPRequest?
     ) -> RedirectPolicy {
@@ -58,8 +59,8 @@ public struct RedirectPolicy: Sendable {
 
     /// Returns the request that follows a redirect; nil if the redirect is not followed.
     ///
-    /// - Throws: ``NetworkError/Kind/redirectRefused`` if the closure leads from https to http, keeps a body that
-    ///   cannot be read again, or takes the condition of a write to another origin.
+    /// - Throws: ``NetworkError/Kind/redirectRefused`` if the closure changes https to another scheme, keeps a body
+    ///   that cannot be read again, or would send the condition of a write to another origin.
     func next(_ target: HTTPRequest, after response: HTTPResponse) throws -> HTTPRequest? {
         guard let decision else { return target }
         guard let decided = decision.decide(target, response.withoutStream) else { return nil }
@@ -83,7 +84,7 @@ struct RedirectOrder: HTTPRequest.Order {
     fileprivate(set) var policy: RedirectPolicy?
 
     var outsideOrigin: RedirectOrder? { self }
-    /// A request that does not belong to the call follows the redirects of its service.
+    /// A request that does not belong to the call uses the redirect policy of its service.
     var outsideCall: RedirectOrder? { nil }
     /// Redirects are followed for each transfer, before its response is shared or stored.
     var identity: [String] { [] }

@@ -7,7 +7,7 @@ struct CacheUsage: Sendable {
     fileprivate var size: Int64 = 0
     /// The bytes that this process has written since the files were counted.
     fileprivate var written: Int64 = 0
-    /// Whether the files were never counted.
+    /// Whether the files have never been counted.
     fileprivate var isUnknown = true
     fileprivate var isCounting = false
 }
