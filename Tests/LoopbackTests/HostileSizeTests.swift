@@ -95,7 +95,7 @@ extension Loopback {
                 #expect(try await size(83) == 8_300_000)
                 let error = await #expect(throws: NetworkError.self) { try await size(90) }
                 #expect(error?.kind == .responseTooLarge)
-                #expect(error?.reason == "the response decodes to more than decodedRatio times its bytes: 200")
+                #expect(error?.reason == "the response decodes to more than 200 times its bytes (decodedRatio)")
                 #expect(try await size(90, 1_000) == 9_000_000)
             }
         #endif

@@ -105,7 +105,7 @@ extension Response.Pages.Page {
             let others = [page.http.request.origin, HTTPOrigin(next)].filter { $0 != home }
             let fault =
                 next == page.http.request.url
-                ? "found the page itself" : others.isEmpty ? nil : "found one that leads out of its origin"
+                ? "found a link to the page itself" : others.isEmpty ? nil : "found a link to another origin"
             if let fault {
                 let error = NetworkError(
                     .invalidResponse, reason: "Link: expected the next page, \(fault)",

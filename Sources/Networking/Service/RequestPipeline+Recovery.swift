@@ -76,7 +76,7 @@ extension RequestPipeline {
         guard interruption == .deadlineExceeded else { return interruption }
         if scope.deadline?.isInherited == true {
             return NetworkError(
-                .deadlineTimedOut, reason: "the deadline of the work around the call passed (CallDeadline)")
+                .deadlineTimedOut, reason: "the deadline of the enclosing operation has passed (CallDeadline)")
         }
         guard let total = settings.timeouts.total else { return interruption }
         return NetworkError(.deadlineTimedOut, reason: "the call did not end within \(total.shortText)")

@@ -105,7 +105,9 @@ struct BodyCodingTests {
         let error = await #expect(throws: NetworkError.self) {
             try await service.request(.get("x"), as: .json(Item.self, decoder: LineFormat()))
         }
-        #expect(error?.reason?.hasPrefix("expected a decoder of JSON, found one of application/x-line") == true)
+        #expect(
+            error?.reason?.hasPrefix(
+                "expected a decoder that reads JSON, found a decoder that reads application/x-line") == true)
         let sent = stub.requests.count
         let body = HTTPBody.json(Item(id: 7), encoder: LineFormat())
         let other = await #expect(throws: NetworkError.self) { try await service.request(.post("x").body(body)) }
@@ -140,7 +142,9 @@ struct BodyCodingTests {
         let error = await #expect(throws: NetworkError.self) {
             try await service.request(.get("items"), as: .keyPath("id", .automatic()) as ResponseConverter<Int>)
         }
-        #expect(error?.reason?.contains("a path is for JSON, but the decoder reads application/x-line") == true)
+        #expect(
+            error?.reason?.contains(
+                "a value at a path can be read only from JSON, but the decoder reads application/x-line") == true)
     }
 
     @Test("White space is content in a format that is not JSON, and no body is nil for an optional")

@@ -50,7 +50,7 @@ struct JSONTextTests {
             ("1 2", "expected the end of the text, found \"2\" at byte 2"),
             ("-x", "expected a digit, found \"x\" at byte 1"),
             ("\"\u{1B}\"", "found \"\\u{1B}\" at byte 1"), ("1e999", "1e999, which is too large"),
-            (String(repeating: "[", count: 513), "more than 512 arrays and objects inside each other at byte 512"),
+            (String(repeating: "[", count: 513), "more than 512 arrays and objects nested in each other at byte 512"),
         ])
     func faults(text: String, reason: String) {
         let error = #expect(throws: DecodingError.self) { try JSONValue(json: Data(text.utf8)) }

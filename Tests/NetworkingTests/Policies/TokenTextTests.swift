@@ -115,6 +115,6 @@ struct TokenTextTests {
         #expect(none?.hint == "Set the token of the session after the log-in (accessToken).")
         let down = session(AccessToken("old", expiresAt: Fixture.stillClock.date() - 1)) { _ in throw Down() }
         let error = await Fixture.failure { _ = try await down.validToken() } as? NetworkError
-        #expect(error?.hint == "The session goes on, and a later call tries again. See the underlying error.")
+        #expect(error?.hint == "The session continues, and a later call tries again. See the underlying error.")
     }
 }

@@ -37,10 +37,10 @@ struct HostileJSONTests {
         }
         #expect(
             await reason(nested(513), as: JSONValue.self)
-                == "the body has more than 512 arrays and objects inside each other at byte 512 (reading JSONValue)")
+                == "the body has more than 512 arrays and objects nested in each other at byte 512 (reading JSONValue)")
         #expect(
             await reason("{\"a\":\(nested(33))}", as: Holder.self)
-                == "the body has more than 32 arrays and objects inside each other (reading Holder)")
+                == "the body has more than 32 arrays and objects nested in each other (reading Holder)")
         #expect(await reason("1e400", as: JSONValue.self)?.contains("1e400, which is too large") == true)
     }
 

@@ -68,7 +68,7 @@ struct PageTests {
 
     @Test("A link to another origin, or to http, ends the sequence, and nothing is sent there")
     func otherOrigin() async throws {
-        let fault = "Link: expected the next page, found one that leads out of its origin"
+        let fault = "Link: expected the next page, found a link to another origin"
         for link in ["https://evil.example/issues?key=k", "http://api.example.com/v1/issues?page=2", "//evil.example"] {
             stub.on(.get, "/v1/issues", page("[1]", linkingTo: link))
             var pages = service().pages(.get("issues"), as: .json([Int].self)).makeAsyncIterator()
@@ -96,7 +96,8 @@ struct PageTests {
         #expect(try await pages.next() == [1])
         let error = await Fixture.failure { _ = try await pages.next() } as? NetworkError
         #expect(
-            error?.kind == .invalidResponse && error?.reason == "Link: expected the next page, found the page itself")
+            error?.kind == .invalidResponse
+                && error?.reason == "Link: expected the next page, found a link to the page itself")
         #expect(try await pages.next() == nil && stub.requests.count == 1)
     }
 

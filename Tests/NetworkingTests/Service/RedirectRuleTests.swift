@@ -112,7 +112,7 @@ extension RedirectRuleTests {
                 try next(.put, "https://a.example/x", headers: [name: "*"], to: "https://b.example/y")
             }
             #expect(error?.kind == .redirectRefused)
-            #expect(error?.reason?.hasSuffix("\(name) is not for another origin") == true)
+            #expect(error?.reason?.hasSuffix("\(name) must not be sent to another origin") == true)
             #expect(try next(.put, "https://a.example/x", headers: [name: "*"], to: "/y")?.headers[name] == "*")
         }
     }

@@ -59,7 +59,9 @@ extension BodyDecoder {
 
     /// Returns the JSON text of the value at a path.
     private func content(of data: Data, at path: JSONValue.Path) throws -> Data {
-        guard readsJSON else { throw UndecodableBody("a path is for JSON, but the decoder reads \(mediaType)") }
+        guard readsJSON else {
+            throw UndecodableBody("a value at a path can be read only from JSON, but the decoder reads \(mediaType)")
+        }
         guard let value = try JSONValue(jsonOfCall: data)[at: path] else {
             throw UndecodableBody("\"\(path)\" is missing")
         }

@@ -99,7 +99,7 @@ extension (any BodyDecoder)? {
     func json(or shared: any BodyDecoder) throws -> any BodyDecoder {
         guard let own = self else { return shared.readsJSON ? shared : JSONDecoder() }
         guard own.readsJSON else {
-            throw UndecodableBody("expected a decoder of JSON, found one of \(own.mediaType)")
+            throw UndecodableBody("expected a decoder that reads JSON, found a decoder that reads \(own.mediaType)")
         }
         return own
     }

@@ -89,7 +89,7 @@ extension (any BodyEncoder)? {
     func json(or shared: any BodyEncoder) throws -> any BodyEncoder {
         guard let own = self else { return shared.writesJSON ? shared : JSONEncoder() }
         guard own.writesJSON else {
-            throw NetworkError.bodyNotEncodable("expected an encoder of JSON, found one of \(own.mediaType)")
+            throw NetworkError.bodyNotEncodable("expected a JSON encoder, found an encoder for \(own.mediaType)")
         }
         return own
     }

@@ -109,7 +109,7 @@ extension HTTPBody.Resumption {
         for name in metadata.keys {
             let isName = !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ",") }
             try NetworkError.require(
-                isName, "upload: expected a name of metadata without spaces and commas, found \"\(name.onOneLine)\"")
+                isName, "upload: expected a metadata name without spaces and commas, found \"\(name.onOneLine)\"")
         }
     }
 

@@ -74,7 +74,7 @@ struct JSONScanner {
 
     private mutating func begin(_ token: Token, _ next: Expected) throws -> Token {
         guard containers.count < depth else {
-            throw Limit("more than \(depth) arrays and objects inside each other at byte \(position - 1)").fault
+            throw Limit("more than \(depth) arrays and objects nested in each other at byte \(position - 1)").fault
         }
         containers.append(token)
         expected = next

@@ -111,7 +111,7 @@ extension JSONValue: Codable {
     public init(from decoder: any Decoder) throws {
         try JSONValue.work?.add(decoder.codingPath.count)
         guard decoder.codingPath.count <= 32 else {
-            throw JSONScanner.Limit("more than 32 arrays and objects inside each other").fault
+            throw JSONScanner.Limit("more than 32 arrays and objects nested in each other").fault
         }
         // Each attempt that fails costs time, so the shortest values are tried first.
         let container = try decoder.singleValueContainer()

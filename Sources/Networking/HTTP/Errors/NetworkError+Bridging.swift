@@ -88,7 +88,7 @@ extension NetworkError: BridgedError {
             + "or receive the body as a file or as a stream.",
         .fileNotWritable:
             "Check that the folder exists and is writable, and choose what happens to an existing file (overwriting).",
-        .noToken: "The session goes on, and a later call tries again. See the underlying error.",
+        .noToken: "The session continues, and a later call tries again. See the underlying error.",
         .invalidRequest: "Nothing was sent. Correct the part that the error names.",
         .bodyUnreadable: "Check that the body's source exists and can be read.",
         .transportShutDown: "Make the call with a client and a transport that have not been shut down.",

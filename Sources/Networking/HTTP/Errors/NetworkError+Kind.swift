@@ -220,7 +220,7 @@ extension NetworkError.Kind {
         .connectionLostBeforeHead: "the connection was lost before a response was received",
         .connectionLostAfterHead: "the connection was lost in the middle of the response",
         .connectTimedOut: "connecting took too long", .idleTimedOut: "no bytes were transferred for too long",
-        .deadlineTimedOut: "the call's deadline passed", .tlsUntrusted: "the server's certificate is not trusted",
+        .deadlineTimedOut: "the call's deadline has passed", .tlsUntrusted: "the server's certificate is not trusted",
         .tlsFailed: "no TLS connection could be established", .truncatedBody: "the response's body is cut off",
         .malformedResponse: "the response is not HTTP", .responseTooLarge: "the response is too large",
         .undecodableContent: "the body's content coding is invalid",
@@ -231,7 +231,7 @@ extension NetworkError.Kind {
         .invalidResponse: "the response is not valid", .undecodableBody: "the body cannot be read",
         .fileNotWritable: "the file cannot be written",
         .checksumMismatch: "the file does not have the expected checksum",
-        .uploadRefused: "the upload cannot go on",
+        .uploadRefused: "the upload cannot continue",
         .checksumUnavailable: "the system cannot compute the checksum", .cancelled: "the call was cancelled",
         .resetting: "the service is being reset",
     ]

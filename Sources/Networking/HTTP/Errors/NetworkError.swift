@@ -104,7 +104,7 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, L
         .noToken: "You are not logged in.", .circuitOpen: "The server is not available at the moment.",
         .rateLimited: "The server accepts no more requests at the moment.",
         .notProcessed: "The server is not available at the moment.",
-        .fileNotWritable: "The file cannot be saved.", .uploadRefused: "The upload cannot go on.",
+        .fileNotWritable: "The file cannot be saved.", .uploadRefused: "The upload cannot continue.",
         .cancelled: "The request was cancelled.",
     ]
 }

@@ -56,7 +56,7 @@ extension HTTPResponse {
         guard isPart, !request.headers.contains(.range) else { return }
         throw NetworkError(
             .truncatedBody,
-            reason: "the response is a part that the request did not ask for"
+            reason: "the response contains only a part of the content, which the request has not asked for"
                 + (headers.contentRange.map { ": \($0)" } ?? ""))
     }
 }

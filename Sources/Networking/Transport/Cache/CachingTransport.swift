@@ -159,7 +159,8 @@ extension HTTPRequest {
 extension NetworkError {
     /// The error of a call that may use only the cache, if no response to the call is stored.
     static var notCached: NetworkError {
-        NetworkError(.notCached, reason: "the call may only use the cache, which stores no response for it")
+        NetworkError(
+            .notCached, reason: "the call may use only the cache, and the cache contains no response for the request")
     }
 }
 

@@ -156,7 +156,7 @@
             guard outputTotal <= 8 << 20 || outputTotal / max(limits.decodedRatio, 1) <= received else {
                 throw NetworkError(
                     .responseTooLarge,
-                    reason: "the response decodes to more than decodedRatio times its bytes: \(limits.decodedRatio)")
+                    reason: "the response decodes to more than \(limits.decodedRatio) times its bytes (decodedRatio)")
             }
             // A compressed body can hardly be compressed again. Decoding it takes time even if it has no content.
             guard next == nil || outputTotal <= 16 << 10 || outputTotal / 4 <= received else {

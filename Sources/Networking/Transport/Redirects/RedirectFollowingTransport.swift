@@ -149,7 +149,8 @@ enum Redirect {
         let conditions = response.request.headers.filter { HTTPHeader.Name.conditions.contains($0.name) }
         let isElsewhere = next.origin != response.request.origin
         if !next.method.isSafe, let lost = conditions.first(where: { isElsewhere || !next.headers.contains($0.name) }) {
-            let reason = "\(lost.name) " + (isElsewhere ? "is not for another origin" : "is the condition of a write")
+            let reason =
+                "\(lost.name) " + (isElsewhere ? "must not be sent to another origin" : "is the condition of a write")
             throw refusal(reason, response)
         }
     }

@@ -121,7 +121,7 @@ struct TusAttempt {
 
     static func refusal(_ reason: String, _ response: HTTPResponse? = nil) -> NetworkError {
         NetworkError(
-            .uploadRefused, reason: "the upload cannot go on: \(reason)", request: response?.request,
+            .uploadRefused, reason: "the upload cannot continue: \(reason)", request: response?.request,
             response: response?.withoutStream)
     }
 }
