@@ -12,7 +12,7 @@ struct InspectorCall: Sendable {
         case sent
         case redirected(HTTPStatus, to: URL)
         case head(HTTPStatus)
-        /// The end of the next one of the attempts.
+        /// The end of an attempt. These steps are in the order of the attempts.
         case attemptEnded
     }
 
@@ -25,7 +25,7 @@ struct InspectorCall: Sendable {
         let message: WebSocketMessage
         let date: Date
         let isSent: Bool
-        /// The number of bytes of the message, of which fewer may be kept.
+        /// The number of bytes of the message. Fewer bytes may be kept.
         let size: Int
     }
 
@@ -37,11 +37,11 @@ struct InspectorCall: Sendable {
         let time: ContinuousClock.Instant
     }
 
-    /// The number of bytes of the bodies of an attempt, of which fewer may be kept; nil if it is not known.
+    /// The sizes of the bodies of an attempt, in bytes; nil if a size is not known. Fewer bytes may be kept.
     struct Sizes: Sendable {
         let sent: Int?
         let received: Int?
-        /// Those of the responses that were redirects.
+        /// The body sizes of the responses that were redirects.
         let hops: [Int]
 
         init(_ attempt: RequestAttempt) {
@@ -120,7 +120,7 @@ struct InspectorCall: Sendable {
         }
     }
 
-    /// Adds an attempt that has ended. The decisions about it follow with the end of the call.
+    /// Adds an attempt that has ended. The decisions about the attempt are added when the call ends.
     mutating func add(_ attempt: RequestAttempt, _ sizes: Sizes, at time: ContinuousClock.Instant) {
         keep(attempt, sizes)
         add(.attemptEnded, at: time)
@@ -232,10 +232,10 @@ extension InspectorCall {
         return wait
     }
 
-    /// The begin of the wait in progress, from the begin of the call.
+    /// The start of the wait in progress, measured from the start of the call.
     var waitsSince: Duration? { currentWait == nil ? nil : moments.last.map { $0.time - begun } }
 
-    /// The moments of an attempt: those after its last begin.
+    /// The moments of an attempt since its last start.
     func moments(of number: Int) -> ArraySlice<Moment> {
         let begin = moments.lastIndex { if case .attempt(number, _) = $0.step { true } else { false } }
         guard let begin else { return [] }

@@ -107,7 +107,7 @@ extension InspectorContent.Attempt {
         add("queue", until: min(queued.map { attempt.start + $0 } ?? end, handedOver ?? end))
         add("adapting", until: handedOver ?? end)
         for hop in attempt.redirects { add("redirect", until: position + (hop.timing.total ?? .zero)) }
-        // The times of a response that another call has begun are those of that call.
+        // If another call began the transfer, the times of the response belong to that call.
         if let response = attempt.response, response.source != .cache, !response.isShared {
             let (sent, timing) = (position, response.timing)
             for (name, time) in [
@@ -134,7 +134,7 @@ extension InspectorCall {
 
     private var lastFailure: NetworkError? { attempts.last?.error as? NetworkError }
 
-    /// The time from the begin of an attempt to its permit; nil if it is not known.
+    /// The time from the start of an attempt to its permit; nil if it is not known.
     func waitForPermit(of number: Int) -> Duration? {
         let moments = self.moments(of: number)
         let permit = moments.first { if case .permit = $0.step { true } else { false } }

@@ -26,9 +26,9 @@ struct InspectorContent: Encodable, Sendable {
         let kind: String?
         /// `network`, `cache`, `revalidated` or `joined`.
         let source: String?
-        /// The begin, in milliseconds since 1970.
+        /// The start, in milliseconds since 1970.
         let begun: Double
-        /// The begin of the wait in progress, in milliseconds since 1970.
+        /// The start of the wait in progress, in milliseconds since 1970.
         let waitsSince: Double?
         /// The duration in milliseconds; nil while the call runs.
         let duration: Double?
@@ -37,7 +37,7 @@ struct InspectorContent: Encodable, Sendable {
         let sent: Int64?
     }
 
-    /// What is known about a call beyond its line.
+    /// The details of a call that its line does not show.
     struct Details: Encodable, Sendable {
         let number: Int
         let id: String
@@ -54,7 +54,7 @@ struct InspectorContent: Encodable, Sendable {
 
     struct Attempt: Encodable, Sendable {
         let number: Int
-        /// The begin, in milliseconds since the begin of the call.
+        /// The start, in milliseconds since the start of the call.
         let begun: Double
         let duration: Double?
         let outcome: String
@@ -63,7 +63,7 @@ struct InspectorContent: Encodable, Sendable {
         let exchanges: [HARArchive.Entry]
     }
 
-    /// A part of the time of an attempt, in milliseconds since the begin of the call.
+    /// A part of the time of an attempt, in milliseconds since the start of the call.
     struct Phase: Encodable, Sendable {
         let name: String
         let begun: Double
@@ -71,7 +71,7 @@ struct InspectorContent: Encodable, Sendable {
     }
 
     struct Step: Encodable, Sendable {
-        /// In milliseconds since the begin of the call.
+        /// In milliseconds since the start of the call.
         let time: Double
         let text: String
     }
@@ -90,7 +90,7 @@ struct InspectorContent: Encodable, Sendable {
         let isFault: Bool
     }
 
-    /// What a part says of itself.
+    /// What a part reports about itself.
     struct Part: Encodable, Hashable, Sendable {
         let name: String
         let kind: String

@@ -3,24 +3,23 @@ import Networking
 
 extension InspectorLog {
     struct WeakGate: Sendable {
-        weak let gate: BackoffGate?
+        weak var gate: BackoffGate?
     }
 
     struct State: Sendable {
-        /// The calls, each in a place that it keeps, and the places that are free.
-        var places: [InspectorCall?] = []
+        /// The records of calls, each in a place that it keeps, and the places that are free.
+        var places: [InspectorRecord?] = []
         var free: [Int] = []
-        /// The place of each call.
-        var placeOf: [UUID: Int] = [:]
         /// The number of calls that have begun.
         var begun = 0
-        /// The places of the calls that have ended, in the order of their ends. Those before `firstEnded` are removed.
+        /// The places of the calls that have ended, in the order of their ends. The calls before `firstEnded` have been
+        /// removed.
         var ended: [Int] = []
         var firstEnded = 0
         /// The numbers of the calls that were removed; the first ones are forgotten.
         var removed: [Int] = []
         var forgotten = 0
-        /// The number of bytes that the calls retain, roughly.
+        /// The number of bytes that the calls retain, roughly: each may retain up to 8 KiB more.
         var size = 0
         /// The number of changes so far.
         var change = 0
@@ -35,30 +34,47 @@ extension InspectorLog {
 }
 
 extension InspectorLog.State {
-    mutating func begin(_ call: InspectorCall) {
-        guard placeOf[call.id] == nil else { return }
+    mutating func begin(_ call: InspectorCall, in log: InspectorLog) -> InspectorRecord {
         change += 1
         begun += 1
         size += call.size
         let place = free.popLast() ?? places.count
         if place == places.count { places.append(nil) }
-        placeOf[call.id] = place
-        places[place] = call
-        places[place]?.number = begun
-        places[place]?.change = change
+        var call = call
+        call.number = begun
+        let record = InspectorRecord(call, at: place, in: log, wantsProgress: watchers > 0)
+        places[place] = record
+        return record
+    }
+
+    private var count: Int { places.count - free.count }
+
+    /// The calls, as they are now.
+    mutating func calls() -> [InspectorCall] {
+        var last = change
+        defer { change = last }
+        return places.compactMap { $0?.read(&last) }
+    }
+
+    mutating func call(_ number: Int) -> InspectorCall? {
+        let record = places.first { $0?.number == number } ?? nil
+        return record?.read(&change)
     }
 
     /// Removes the calls that ended first, then the oldest ones, while there are too many calls or they are too large.
     mutating func makeRoom(limit: Int) -> [InspectorCall] {
         var taken: [InspectorCall] = []
-        while placeOf.count > limit || size > InspectorLog.largestSize, placeOf.count > 1 {
+        while count > limit || size > InspectorLog.largestSize, count > 1 {
             if firstEnded < ended.count {
                 take(ended[firstEnded], into: &taken)
                 firstEnded += 1
             } else {
-                // No call has ended. All calls are looked at, so several are removed.
-                let oldest = places.indices.filter { places[$0] != nil }.sorted { number(at: $0) < number(at: $1) }
-                for place in oldest.prefix(max(min(limit / 16, oldest.count - 1), 1)) { take(place, into: &taken) }
+                // No call has ended. Finding the oldest calls needs a search through all calls, so several calls are
+                // removed at once.
+                let oldest = places.compactMap { $0 }.sorted { $0.number < $1.number }
+                for record in oldest.prefix(max(min(limit / 16, oldest.count - 1), 1)) {
+                    take(record.place, into: &taken)
+                }
             }
         }
         if firstEnded > limit, firstEnded * 2 > ended.count {
@@ -73,15 +89,13 @@ extension InspectorLog.State {
         return taken
     }
 
-    private func number(at place: Int) -> Int { places[place]?.number ?? 0 }
-
     private mutating func take(_ place: Int, into taken: inout [InspectorCall]) {
-        guard let call = places[place] else { return }
+        guard let record = places[place] else { return }
+        let (call, counted) = record.remove()
         places[place] = nil
         free.append(place)
-        placeOf[call.id] = nil
-        size -= call.size
-        removed.append(call.number)
-        taken.append(call)
+        size -= counted
+        removed.append(record.number)
+        if let call { taken.append(call) }
     }
 }

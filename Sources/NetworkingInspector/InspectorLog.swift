@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// The calls that an inspector has seen. Their events become texts only when somebody looks.
+/// The calls that an inspector has seen. Their events are converted to text only when they are shown.
 final class InspectorLog: Sendable {
     /// Something that is no call, such as a refresh.
     struct Note: Sendable {
@@ -36,41 +36,22 @@ final class InspectorLog: Sendable {
         }
     }
 
-    /// Stores an event that happened at a time.
-    func store(_ event: RequestEvent, of call: RequestEvent.Call, at time: ContinuousClock.Instant) {
-        switch event {
-        case .started: begin(InspectorCall(call, at: time))  // reads the endpoint, so not under the lock
-        case .progress(let progress): change(call.id) { $0.add(progress) }
-        case .attemptEnded(let attempt):
-            let (kept, sizes) = (attempt.kept(bytes: bodyLimit), InspectorCall.Sizes(attempt))
-            change(call.id) { $0.add(kept, sizes, at: time) }
-        case .finished(let report):
-            change(call.id, isEnd: true) { $0.end(with: report, keeping: bodyLimit, at: time) }
-        case .messageSent(let message, let date), .messageReceived(let message, let date):
-            let isSent = if case .messageSent = event { true } else { false }
-            let kept = InspectorCall.Message(message, date, isSent: isSent, keeping: bodyLimit)
-            change(call.id) { $0.add(kept) }
-        default:
-            guard let step = InspectorCall.Step(event) else { return }
-            change(call.id) { $0.add(step, at: time) }
-        }
-    }
-
-    private func begin(_ call: InspectorCall) {
-        let removed = state.withLock { state -> [InspectorCall] in
-            state.begin(call)
-            return state.makeRoom(limit: limit)
+    /// Begins the record of a call. Reads its endpoint, which may make calls, so not under the lock.
+    func begin(_ call: RequestEvent.Call, at time: ContinuousClock.Instant) -> InspectorRecord {
+        let call = InspectorCall(call, at: time)
+        let (record, removed) = state.withLock { state in
+            (state.begin(call, in: self), state.makeRoom(limit: limit))
         }
         withExtendedLifetime(removed) {}  // released outside the lock
+        return record
     }
 
-    private func change(_ id: UUID, isEnd: Bool = false, _ body: (inout InspectorCall) -> Void) {
+    /// Notes that a call has grown, and whether it has ended.
+    func note(_ growth: Int, of record: InspectorRecord, isEnd: Bool) {
         let removed = state.withLock { state -> [InspectorCall] in
-            // A service may have the inspector twice, and reports each event twice.
-            guard let place = state.placeOf[id], !isEnd || state.places[place]?.end == nil else { return [] }
-            state.change += 1
-            state.size += state.places[place]?.apply(body, state.change) ?? 0
-            if isEnd { state.ended.append(place) }
+            guard state.places[record.place] === record else { return [] }
+            state.size += growth
+            if isEnd { state.ended.append(record.place) }
             return state.size > InspectorLog.largestSize ? state.makeRoom(limit: limit) : []
         }
         withExtendedLifetime(removed) {}  // released outside the lock
@@ -112,7 +93,7 @@ extension InspectorLog {
 
     /// What has changed since an earlier position.
     struct Changes: Sendable {
-        /// Whether the page has missed removals, so that it begins again.
+        /// Whether the page has missed removals, and has to begin again.
         var isWhole = false
         var calls: [InspectorCall] = []
         /// The numbers of the calls that were removed.
@@ -124,17 +105,17 @@ extension InspectorLog {
 
     /// Returns what has changed, and moves the position. Nil if nothing has changed.
     ///
-    /// - Parameter isWaitingSent: Whether the calls that wait are returned although they have not changed, because the
-    ///   reason has a time in it.
+    /// - Parameter isWaitingSent: Whether calls that wait are returned even if they have not changed, because the
+    ///   reason for the wait contains a time.
     func changes(since position: inout Position, sendingWaiting isWaitingSent: Bool = false) -> Changes? {
         let (changes, end) = state.withLock { [position] state -> (Changes?, Position) in
+            let calls = state.calls()
             let end = Position(change: state.change, removed: state.forgotten + state.removed.count)
             guard state.change != position.change || isWaitingSent else { return (nil, end) }
             var changes = Changes(isWhole: position.change == 0 || position.removed < state.forgotten)
             let since = changes.isWhole ? 0 : position.change
-            let calls = state.places.lazy.compactMap { $0 }
             let waiting = calls.filter { $0.currentWait != nil }
-            changes.queues = InspectorQueues(Array(waiting), state.gates.compactMap(\.gate))
+            changes.queues = InspectorQueues(waiting, state.gates.compactMap(\.gate))
             changes.calls = calls.filter { $0.change > since || isWaitingSent && $0.currentWait != nil }
             changes.removed =
                 changes.isWhole ? [] : Array(state.removed.dropFirst(position.removed - state.forgotten))
@@ -149,22 +130,12 @@ extension InspectorLog {
     }
 
     func call(_ number: Int) -> InspectorCall? {
-        state.withLock { $0.places.first { $0?.number == number } ?? nil }
+        state.withLock { $0.call(number) }
     }
 
     /// Everything.
     func everything() -> Changes {
         var position = Position()
         return changes(since: &position) ?? Changes()
-    }
-}
-
-extension InspectorCall {
-    /// Applies a change. Returns the number of bytes by which the call grows.
-    fileprivate mutating func apply(_ body: (inout InspectorCall) -> Void, _ change: Int) -> Int {
-        let before = size
-        self.change = change
-        body(&self)
-        return size - before
     }
 }

@@ -38,7 +38,7 @@ enum InspectorPage {
         return Data(page.utf8)
     }
 
-    /// Returns JSON that ends neither a script element nor a line.
+    /// Returns JSON that cannot end a script element or a line.
     static func json(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -9,7 +9,7 @@ final class InspectorParts: Sendable {
         var names: [String]
         let value: (any InspectablePart)?
         weak var object: (any InspectablePart & AnyObject)?
-        /// What the part has said last; nil before its first answer.
+        /// What the part has reported last; nil before its first report.
         var facts: [[String]]?
         var kind = ""
         var isAsked = false
@@ -106,8 +106,8 @@ final class InspectorParts: Sendable {
         if isDue { Task { await refresh() } }
     }
 
-    /// Asks the parts what they are doing, and waits for their answers up to a limit. A part that has not answered yet is
-    /// not asked again.
+    /// Asks the parts what they are doing, and waits for their answers up to a limit. A part that has not answered yet
+    /// is not asked again.
     func refresh(within limit: Duration = .seconds(1)) async {
         let asked = state.withLock { state -> [(Int, any InspectablePart)] in
             state.entries.indices.compactMap { index in

@@ -1,7 +1,8 @@
 import Foundation
 import Networking
 
-/// What calls wait for: how many have waited longer for a permit, and how long the pause of a host still lasts.
+/// What calls wait for: how many other calls have waited longer for a permit, and how long the pause of a host still
+/// lasts.
 struct InspectorQueues: Sendable {
     private var places: [Int: Int] = [:]
     private var gates: [BackoffGate] = []

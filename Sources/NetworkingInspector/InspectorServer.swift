@@ -18,7 +18,7 @@ final class InspectorServer: LoopbackService {
     private let parts: InspectorParts
     private let listens = Locked<UInt16>(0)
 
-    /// A browser has six connections to a host.
+    /// A browser opens at most six connections to a host.
     private static let mostStreams = 5
 
     // A connection has a thread in the app. The clients are browsers on this machine, which send a request at once.
@@ -144,7 +144,7 @@ final class InspectorServer: LoopbackService {
             if !text.isEmpty { try socket.write(Data(text.utf8)) }
             text = ""
             if socket.waitForPeerToLeave(milliseconds: 100) { return }
-            // A client that sends more wakes the thread earlier.
+            // If the client sends bytes, the thread wakes up earlier.
             let rest = .milliseconds(100) - (ContinuousClock.now - begun)
             if rest > .zero { Thread.sleep(forTimeInterval: rest / .seconds(1)) }
         }

@@ -37,7 +37,7 @@ enum InspectorText {
         (call.failure?.kind.description ?? error.typeName).onOneLine
     }
 
-    /// Returns the error of a call. The text of an error of the app may contain anything, so that only its type and the
+    /// Returns the error of a call. The text of an error of the app may contain anything, so only its type and the
     /// original failure are shown.
     static func error(_ error: any Error, of call: InspectorCall) -> String {
         guard !(error is NetworkError) else { return "\(error)".onOneLine }
@@ -45,7 +45,8 @@ enum InspectorText {
         return "\(words), thrown as \(error.typeName)".onOneLine
     }
 
-    /// Returns the error of a call without what its line shows already, and the last decision about it.
+    /// Returns the error of a call, without the values that the line of the call shows already, and with the last
+    /// decision about the error.
     static func cause(_ error: any Error, of call: InspectorCall) -> String {
         guard var known = call.failure else { return self.error(error, of: call) }
         known.retryDecision = known.retryDecision ?? call.attempts.last?.decision
@@ -53,11 +54,11 @@ enum InspectorText {
         return (error is NetworkError ? "\(known)" : "\(known), thrown as \(error.typeName)").onOneLine
     }
 
-    /// Returns every step of a call, with the decisions of both chains.
+    /// Returns every step of a call, with the changes by the adapters and the decisions of the error handlers.
     static func steps(of call: InspectorCall, _ redaction: Redaction) -> [InspectorContent.Step] {
         var steps: [InspectorContent.Step] = []
         var original: HTTPRequest?
-        // The last attempts are those whose ends are kept.
+        // If steps were removed, only the last attempts still have a step for their end.
         let ends = call.moments.count { if case .attemptEnded = $0.step { true } else { false } }
         var attempts = call.attempts.suffix(ends)
         func add(_ moment: InspectorCall.Moment, _ text: String) {

@@ -13,10 +13,10 @@ import NetworkingServer
 ///
 /// The page is served on 127.0.0.1 only, at a path that nobody can guess, and loads nothing from elsewhere. It changes
 /// nothing. Header values, query values and bodies are shown only if the ``Networking/Redaction`` allows them. Every
-/// program of the machine that knows the URL can read the page: create an inspector in debug builds only.
+/// program on the machine that knows the URL can read the page, so create an inspector in debug builds only.
 ///
-/// The calls in progress and the calls that ended last are kept, up to a number, and up to 64 MiB. The server stops when
-/// the inspector is released; a service that has it as an observer retains it.
+/// The calls in progress and the calls that ended last are kept, up to `limit` calls and up to 64 MiB. The server stops
+/// when the inspector is released; a service that has it as an observer retains it.
 public final class NetworkInspector: RequestObserver {
     private let log: InspectorLog
     private let core: LoopbackServerCore<InspectorServer>
@@ -30,10 +30,10 @@ public final class NetworkInspector: RequestObserver {
     /// - Parameters:
     ///   - port: The port. With 0, the system chooses a port. Default: 0.
     ///   - redaction: Determines what the page shows. With `.revealed`, the page says so. Default: `.standard`.
-    ///   - limit: The maximum number of calls, at least 1. If there are more, those that ended first are removed.
-    ///     Default: 1,000.
-    ///   - bodyLimit: The maximum number of bytes of a body that are kept. Of a larger body of a request, only the
-    ///     length is kept. No body is kept if the redaction hides all of it. Default: 64 KiB.
+    ///   - limit: The maximum number of calls, at least 1. If there are more calls, the calls that ended first are
+    ///     removed. Default: 1,000.
+    ///   - bodyLimit: The maximum number of bytes of a body that are kept. If the body of a request is larger, only its
+    ///     length is kept. If the redaction hides bodies completely, no body is kept. Default: 64 KiB.
     /// - Throws: The system's error if the server cannot listen on the port.
     public init(
         port: UInt16 = 0, redaction: Redaction = .standard, limit: Int = 1_000, bodyLimit: Int = 64 << 10
@@ -50,14 +50,15 @@ public final class NetworkInspector: RequestObserver {
         core.stop()
     }
 
-    /// Whether a page is open. Only then, a call that begins reports its progress.
-    public var wantsProgress: Bool { log.isWatched }
+    /// Returns the record of a call, which receives the events of the call. While a page is open, a call that begins
+    /// also reports its progress.
+    public func observer(of call: RequestEvent.Call) -> any RequestObserver { log.begin(call, at: .now) }
 
-    /// Records an event. It is shown within a tenth of a second.
-    public func observe(_ event: RequestEvent, of call: RequestEvent.Call) { log.store(event, of: call, at: .now) }
+    /// Does nothing: the record of each call receives its events.
+    public func observe(_ event: RequestEvent, of call: RequestEvent.Call) {}
 
-    /// Shows the parts of a service: its limit, its gate, its circuit breaker, its budget, its cache, its transport, and
-    /// its session, whose refreshes, log-ins and log-outs are listed. None of them is retained.
+    /// Shows the parts of a service: its limit, its gate, its circuit breaker, its budget, its cache, its transport,
+    /// and its session, whose refreshes, log-ins and log-outs are listed. None of them is retained.
     ///
     /// - Parameter name: The name that the page shows. Default: the type of the service.
     public func show(_ service: some NetworkRequesting, as name: String? = nil) {
@@ -69,8 +70,8 @@ public final class NetworkInspector: RequestObserver {
     /// - Parameter name: The name that the page shows.
     public func show(_ part: some InspectablePart, as name: String) { parts.add(part, as: name) }
 
-    /// The calls so far, and what the parts are doing now. A part that does not answer within a second says
-    /// so.
+    /// The calls so far, and what the parts are doing now. A part that has not answered within a second is shown with
+    /// its last answer, or without one.
     public var archive: Archive {
         get async {
             await parts.refresh()

@@ -69,7 +69,18 @@ extension RequestPipeline {
             let observers = own.isEmpty ? client.observers.current : client.observers.current + own
             guard !observers.isEmpty else { return track.map { Events(nil, for: $0) } }
             let call = RequestEvent.Call(id: scope.id(using: client.configuration.random), endpoint: endpoint)
-            return Events(Audience(call: call, observers: observers), for: track)
+            let ofCall = distinct(observers).map { $0.observer(of: call) }
+            return Events(Audience(call: call, observers: ofCall), for: track)
+        }
+
+        /// Returns the observers; an object that is registered more than once is returned once.
+        private static func distinct(_ observers: [any RequestObserver]) -> [any RequestObserver] {
+            guard observers.count > 1 else { return observers }
+            var objects: Set<ObjectIdentifier> = []
+            return observers.filter { observer in
+                guard type(of: observer) is AnyClass else { return true }
+                return objects.insert(ObjectIdentifier(observer as AnyObject)).inserted
+            }
         }
 
         /// Reports an event, unless the end of the call has been reported.

@@ -44,20 +44,36 @@ struct InspectorBoundsTests {
         #expect(await inspector.archive.content.details.first?.steps.last?.text == "ended with \(name)")
     }
 
-    @Test("A service that has the inspector twice shows each call once")
-    func twice() {
-        let log = InspectorLog(.standard, limit: 2, bodyLimit: 0)
-        let report = CallReport(of: nil, last: nil, duration: .zero)
-        for event in [RequestEvent.started, .started, .finished(report), .finished(report)] {
-            log.store(event, of: call, at: .now)
+    @Test("A service that has the inspector twice shows each call, and each of its steps, once")
+    func twice() async throws {
+        let inspector = Inspection()
+        stub.on(nil, nil, .text("x"))
+        let service = NetworkService(
+            environment: NetworkEnvironment(baseURL: URL(string: "https://api.example.com"))
+        ) {
+            $0.transport = stub
+            $0.observers = [inspector, inspector]
         }
+        let token = service.observers.register(inspector)
+        let settings = RequestSettings { $0.observers = [inspector] }
+        _ = try await service.request(.get("a"), as: .string, with: settings)
+        withExtendedLifetime(token) {}
+        let details = await inspector.archive.content.details
+        #expect(details.count == 1 && details.first?.steps.count { $0.text == "has its permit" } == 1)
+    }
+
+    @Test("The calls that ended first are removed, then the oldest ones; their records ignore later events")
+    func order() {
+        let log = InspectorLog(.standard, limit: 2, bodyLimit: 0)
+        let first = log.begin(call, at: .now)
+        first.store(.finished(CallReport(of: nil, last: nil, duration: .zero)), at: .now)
         #expect(log.everything().calls.map(\.number) == [1])
-        let running = (0..<2).map { _ in RequestEvent.Call(id: UUID(), endpoint: AdHocEndpoint.get("endless")) }
-        for call in running { log.store(.started, of: call, at: .now) }
+        let running = (0..<2).map { _ in log.begin(call, at: .now) }
         #expect(log.everything().calls.map(\.number) == [2, 3])
-        let short = RequestEvent.Call(id: UUID(), endpoint: AdHocEndpoint.get("short"))
-        log.store(.started, of: short, at: .now)
-        #expect(log.everything().calls.map(\.number) == [3, 4])
+        first.store(.messageSent(.text("late"), Date()), at: .now)
+        _ = log.begin(call, at: .now)
+        running[0].store(.finished(CallReport(of: nil, last: nil, duration: .zero)), at: .now)
+        #expect(log.everything().calls.map(\.number) == [3, 4] && log.call(2) == nil)
     }
 
     @Test("A gate is not retained, and the parts of services that are gone are forgotten")
@@ -76,14 +92,14 @@ struct InspectorBoundsTests {
     func sizesOfAttempts() throws {
         let log = InspectorLog(.standard, limit: 2, bodyLimit: 0)
         let request = HTTPRequest(.get, try #require(URL(string: "https://api.example.com/a")))
-        log.store(.started, of: call, at: .now)
-        log.store(.attemptStarted(1, request), of: call, at: .now)
+        let record = log.begin(call, at: .now)
+        record.store(.attemptStarted(1, request), at: .now)
         let page = HTTPResponse(.serviceUnavailable, content: .data(Data(count: 120)), to: request)
-        log.store(
+        record.store(
             .attemptEnded(RequestAttempt(number: 1, request: request, response: page, error: nil, duration: .zero)),
-            of: call, at: .now)
+            at: .now)
         #expect(log.everything().calls.first?.lastSizes.received == 120)
-        log.store(.attemptStarted(2, request), of: call, at: .now)
+        record.store(.attemptStarted(2, request), at: .now)
         #expect(log.everything().calls.first?.lastSizes.received == nil)
     }
 }

@@ -77,14 +77,13 @@ struct InspectorLogTests {
     @Test("The newest messages of a socket are kept, in the order of their dates, with their sizes")
     func messages() throws {
         let log = InspectorLog(.standard.allowing(bodies: true), limit: 10, bodyLimit: 4)
-        log.store(.started, of: call, at: .now)
+        let record = log.begin(call, at: .now)
         for number in 0..<600 {
-            log.store(
-                .messageReceived(.text("\(10_000 + number)"), Date(timeIntervalSince1970: Double(number))), of: call,
-                at: .now)
+            record.store(
+                .messageReceived(.text("\(10_000 + number)"), Date(timeIntervalSince1970: Double(number))), at: .now)
         }
-        log.store(
-            .messageSent(.binary(Data([1, 2, 3, 0xFF, 0xFE, 7])), Date(timeIntervalSince1970: 0.5)), of: call, at: .now)
+        record.store(
+            .messageSent(.binary(Data([1, 2, 3, 0xFF, 0xFE, 7])), Date(timeIntervalSince1970: 0.5)), at: .now)
         let found = try #require(log.call(1))
         #expect(found.messages.count == 500 && found.omitted.messages == 101 && found.size < 500 * 300 + 5_000)
         let details = InspectorContent.Details(found, log.redaction)
@@ -96,8 +95,8 @@ struct InspectorLogTests {
     @Test("A call with many steps keeps the last ones, and is not larger than they are")
     func steps() throws {
         let log = InspectorLog(.standard, limit: 10, bodyLimit: 0)
-        log.store(.started, of: call, at: .now)
-        for _ in 0..<5_000 { log.store(.waiting(.connectivity), of: call, at: .now) }
+        let record = log.begin(call, at: .now)
+        for _ in 0..<5_000 { record.store(.waiting(.connectivity), at: .now) }
         let found = try #require(log.call(1))
         #expect(found.moments.count <= 500 && found.moments.count + found.omitted.moments == 5_000)
         #expect(found.size < 501 * 256 + 2_048)
@@ -108,15 +107,15 @@ struct InspectorLogTests {
         let log = InspectorLog(.revealed, limit: 10, bodyLimit: 100_000)
         let request = HTTPRequest(.get, try #require(URL(string: "https://api.example.com/a")))
         let response = HTTPResponse(.serviceUnavailable, content: .data(Data(count: 60_000)), to: request)
-        log.store(.started, of: call, at: .now)
+        let record = log.begin(call, at: .now)
         for number in 1...300 {
-            log.store(.attemptStarted(number, request), of: call, at: .now)
-            log.store(
+            record.store(.attemptStarted(number, request), at: .now)
+            record.store(
                 .attemptEnded(
                     RequestAttempt(number: number, request: request, response: response, error: nil, duration: .zero)),
-                of: call, at: .now)
+                at: .now)
         }
-        for _ in 0..<200 { log.store(.messageSent(.binary(Data(count: 60_000)), Date()), of: call, at: .now) }
+        for _ in 0..<200 { record.store(.messageSent(.binary(Data(count: 60_000)), Date()), at: .now) }
         let found = try #require(log.call(1))
         #expect(found.attempts.count == 300 && found.attempts.count { !($0.response?.data.isEmpty ?? true) } == 10)
         #expect(found.size < 10 * 60_000 + 4 << 20 + 300 * 5_000 && found.messages.count > 60)
@@ -128,7 +127,7 @@ struct InspectorLogTests {
     func running() {
         let log = InspectorLog(.standard, limit: 3, bodyLimit: 0)
         for _ in 0..<10 {
-            log.store(.started, of: RequestEvent.Call(id: UUID(), endpoint: AdHocEndpoint.get("endless")), at: .now)
+            _ = log.begin(RequestEvent.Call(id: UUID(), endpoint: AdHocEndpoint.get("endless")), at: .now)
         }
         #expect(log.everything().calls.map(\.number) == [8, 9, 10])
         #expect(InspectorLog(.standard, limit: .max, bodyLimit: .max).everything().calls.isEmpty)
@@ -144,7 +143,7 @@ struct InspectorLogTests {
             }
         }
         let log = InspectorLog(.standard, limit: 3, bodyLimit: 0)
-        log.store(.started, of: RequestEvent.Call(id: UUID(), endpoint: Calling(log: log)), at: .now)
+        _ = log.begin(RequestEvent.Call(id: UUID(), endpoint: Calling(log: log)), at: .now)
         #expect(log.everything().notes?.isEmpty == false && log.call(1)?.template == "/a")
     }
 
@@ -152,7 +151,7 @@ struct InspectorLogTests {
     func removals() throws {
         let log = InspectorLog(.standard, limit: 3, bodyLimit: 0)
         var position = InspectorLog.Position()
-        log.store(.started, of: call, at: .now)
+        _ = log.begin(call, at: .now)
         #expect(log.changes(since: &position)?.isWhole == true)
         #expect(log.changes(since: &position) == nil)
         for _ in 0..<5 { end(AdHocEndpoint.get("short"), in: log) }
@@ -167,18 +166,18 @@ struct InspectorLogTests {
 
     private func end(_ endpoint: AdHocEndpoint, in log: InspectorLog) {
         let call = RequestEvent.Call(id: UUID(), endpoint: endpoint)
-        log.store(.started, of: call, at: .now)
-        log.store(.finished(CallReport(of: endpoint, last: nil, duration: .zero)), of: call, at: .now)
+        let record = log.begin(call, at: .now)
+        record.store(.finished(CallReport(of: endpoint, last: nil, duration: .zero)), at: .now)
     }
 
     @Test("An attempt that was paused begins again, and is one attempt")
     func pause() throws {
         let log = InspectorLog(.standard, limit: 3, bodyLimit: 0)
         let request = HTTPRequest(.get, try #require(URL(string: "https://api.example.com/a")))
-        log.store(.started, of: call, at: .now)
+        let record = log.begin(call, at: .now)
         for _ in 0..<3 {
-            log.store(.attemptStarted(1, request), of: call, at: .now)
-            log.store(.waiting(.paused), of: call, at: .now)
+            record.store(.attemptStarted(1, request), at: .now)
+            record.store(.waiting(.paused), at: .now)
         }
         let found = try #require(log.call(1))
         #expect(found.attemptCount == 1)

@@ -6,7 +6,7 @@ import Testing
 @testable import NetworkingInspector
 
 /// An inspector without its server.
-struct Inspection: RequestObserver {
+final class Inspection: RequestObserver {
     let log: InspectorLog
     let parts: InspectorParts
 
@@ -15,7 +15,8 @@ struct Inspection: RequestObserver {
         parts = InspectorParts(log)
     }
 
-    func observe(_ event: RequestEvent, of call: RequestEvent.Call) { log.store(event, of: call, at: .now) }
+    func observer(of call: RequestEvent.Call) -> any RequestObserver { log.begin(call, at: .now) }
+    func observe(_ event: RequestEvent, of call: RequestEvent.Call) {}
 
     var archive: NetworkInspector.Archive {
         get async {

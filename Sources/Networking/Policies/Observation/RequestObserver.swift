@@ -36,11 +36,17 @@ public protocol RequestObserver: Sendable {
     /// Whether the observer receives ``RequestEvent/progress(_:)``. If true, the bytes of the call are counted for
     /// these events. Default: false.
     var wantsProgress: Bool { get }
+    /// Returns the observer that receives the events of a call that begins. Return an object of your own for each call
+    /// if you keep something for each call: it gets the events of this call only. Default: this observer.
+    func observer(of call: RequestEvent.Call) -> any RequestObserver
 }
 
 extension RequestObserver {
     /// False by default.
     public var wantsProgress: Bool { false }
+
+    /// This observer by default.
+    public func observer(of call: RequestEvent.Call) -> any RequestObserver { self }
 }
 
 extension RequestEvent {
@@ -66,7 +72,7 @@ extension RequestEvent.Call: RedactedReflectable {
 }
 
 /// The observers of the calls of a service. The list can change while the app runs. A call notifies the observers that
-/// are registered when the call begins.
+/// are registered when the call begins. An object that is registered more than once gets each event once.
 ///
 /// ```swift
 /// let all = service.observers.register(LogObserver { print($0) })
