@@ -122,7 +122,8 @@ extension RequestTask {
     ) {
         switch outcome {
         case .failure(let error):
-            // The other tasks fail, too, when they are cancelled, perhaps on another thread and before this one settles.
+            // The other tasks fail, too, when they are cancelled, perhaps on another thread and before this one
+            // settles.
             let isFirst = left.withLock { left in
                 defer { left = .min }
                 return left > 0
@@ -150,7 +151,7 @@ extension RequestTask {
 /// instead. Therefore the first task always follows the newest task, and the tasks in between are released.
 struct Successor<Value: Sendable>: Sendable {
     fileprivate struct Follower: Sendable {
-        weak let task: RequestTask<Value>?
+        weak var task: RequestTask<Value>?
     }
 
     /// The task whose outcome this task takes over; nil before this task follows another task, and after this task has

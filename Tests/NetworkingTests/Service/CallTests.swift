@@ -131,11 +131,11 @@ struct CallTests {
     func releasedService() async throws {
         let manual = ManualTransport()
         var service: UserService? = UserService(environment: Fixture.environment) { $0.transport = manual }
-        weak let released = service
+        let isReleased = { [weak service] in service == nil }
         let task = service?.task(UserEndpoint.open, as: .string)
         await manual.waitForRequests()
         service = nil
-        #expect(released == nil)
+        #expect(isReleased())
         manual.answer(.ok, "hello")
         let value = try await task?.value
         #expect(value == "hello")

@@ -69,7 +69,7 @@ struct TaskChainTests {
     }
 
     private struct Weak: Sendable {
-        weak let task: RequestTask<String>?
+        weak var task: RequestTask<String>?
     }
 
     @Test("A chain of 20,000 flatMaps settles, is cancelled and is released on a small stack")

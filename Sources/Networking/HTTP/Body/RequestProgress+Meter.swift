@@ -23,7 +23,7 @@ extension RequestProgress {
 
         /// A meter that copies its progress from this meter.
         private struct Follower: Sendable {
-            weak let meter: RequestProgress.Meter?
+            weak var meter: RequestProgress.Meter?
         }
 
         private struct State: Sendable {
