@@ -200,12 +200,12 @@ private final class RawClient: @unchecked Sendable {  // because one test uses i
         return poll(&entry, 1, 0) > 0
     }
 
-    /// Reads until the server closes the connection, or nothing arrives for a second.
+    /// Reads until the server closes the connection, or nothing arrives for 20 s.
     func receive() -> String {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while poll(&entry, 1, 1_000) > 0 {
+        while poll(&entry, 1, 20_000) > 0 {
             let count = read(descriptor, &buffer, buffer.count)
             guard count > 0 else { break }
             bytes += buffer[..<count]
