@@ -3,8 +3,8 @@
     import Networking
     import NetworkingTesting
 
-    /// Sends requests through a proxy that refuses, resets, delays and silences connections, and checks what a caller may
-    /// rely on.
+    /// Sends requests through a proxy that refuses, resets, delays and silences connections, and checks what a caller
+    /// may rely on.
     struct ChaosBenchmark: Benchmark {
         let name = "chaos"
         let explanation =
@@ -69,7 +69,8 @@
             }
         }
 
-        /// - Returns: The number of calls that failed, each of them with a kind that says that it may have been executed.
+        /// - Returns: The number of calls that failed, each of them with a kind that says that it may have been
+        ///   executed.
         private func calls(
             _ method: HTTPMethod, _ count: Int, on service: NetworkService, _ backend: ChaosBackend
         ) async throws -> Int {

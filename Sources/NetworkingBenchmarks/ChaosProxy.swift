@@ -1,8 +1,8 @@
 #if os(Linux)
     import Foundation
 
-    /// A TCP proxy that treats connections badly, by a script that depends on a seed only. It runs in a process of its own
-    /// and ends when its standard input ends.
+    /// A TCP proxy that treats connections badly, by a script that depends on a seed only. It runs in a process of its
+    /// own and ends when its standard input ends.
     enum ChaosProxy {
         /// What happens to a connection.
         private enum Fate {

@@ -4,8 +4,8 @@
     /// The server of the transfer benchmarks. It runs in a process of its own, with one thread for each connection,
     /// and ends when its standard input ends.
     ///
-    /// `GET /N` returns N bytes. `/tus` creates an upload of tus 1.0. Any other `POST` reads the whole body and returns the time of its first byte, in nanoseconds of
-    /// the monotonic clock.
+    /// `GET /N` returns N bytes. `/tus` creates an upload of tus 1.0. Any other `POST` reads the whole body and returns
+    /// the time of its first byte, in nanoseconds of the monotonic clock.
     enum TransferServer {
         private static let piece = [UInt8](repeating: 7, count: 1 << 20)
 

@@ -2,13 +2,14 @@ public import Foundation
 public import Networking
 
 extension Outbox {
-    /// A write in an outbox. Its texts show neither the endpoint nor the responses.
+    /// A write in an outbox. Its descriptions show neither the endpoint nor the responses.
     public struct Entry: Identifiable, Sendable {
         /// The id, which stays the same until the entry is removed.
         public let id: UUID
         /// The endpoint; nil if the entry cannot be read.
         public let endpoint: (any Endpoint)?
-        /// The order in which the entry stands; nil if it is independent of all others, and if it cannot be read.
+        /// The `order` with which the entry was stored; nil if the entry is independent of all others or cannot be
+        /// read.
         public let order: String?
         /// The user who has written it; nil if nobody was logged in.
         public let owner: String?
@@ -20,23 +21,24 @@ extension Outbox {
         public let idempotencyKey: String
         /// What has happened to it.
         public let state: State
-        /// Why the last attempt of this process has failed, if the entry waits for the next one; nil otherwise.
+        /// Why the last attempt of this process has failed, if the entry waits for the next attempt; nil otherwise.
         public let failure: String?
 
         /// What has happened to an entry.
         public enum State: Hashable, Sendable {
-            /// It is sent when the network, the service's policies and the session allow, after the entries before it.
+            /// It is sent after the entries before it, when the network, the service's policies and the session allow
+            /// it.
             case waiting
             /// It is being sent.
             case sending
-            /// It waits for the end of another entry of its order, about which the app has to decide.
+            /// It waits for another entry with the same `order`, about which the app has to decide.
             case behind(Entry.ID)
             /// It waits until its user logs in.
             case waitingForOwner
             /// The server has refused it, or its request cannot be sent. The app has to decide. The body is that of the
             /// response, at most 64 KiB.
             case refused(HTTPStatus?, reason: String, body: Data)
-            /// Its response was lost, and the outbox asks. The app has to decide.
+            /// Its response was lost, and the outbox has the setting ``Outbox/InDoubt/ask``. The app has to decide.
             case inDoubt(reason: String)
             /// It cannot be read: it is damaged, or comes from another version of the app or the library. It is kept.
             case unreadable(reason: String)
@@ -59,7 +61,7 @@ extension Outbox.Entry.State {
         }
     }
 
-    /// Whether the entry, and those after it in its order, wait for a decision of the app.
+    /// Whether the entry, and the entries behind it, wait for a decision of the app.
     public var needsDecision: Bool {
         switch self {
         case .refused, .inDoubt, .unreadable: true

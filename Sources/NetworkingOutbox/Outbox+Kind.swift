@@ -28,8 +28,8 @@ extension Outbox {
         /// - Parameters:
         ///   - type: The type of the endpoints.
         ///   - name: A name that never changes.
-        ///   - version: The version of the type's encoding. Increase it with each change that an older encoding does
-        ///     not fit. Default: 1.
+        ///   - version: The version of the type's encoding. Increase it with each change after which an older encoding
+        ///     can no longer be decoded. Default: 1.
         public init<Call: Endpoint & Codable>(_ type: Call.Type, name: String, version: Int = 1) {
             (self.name, self.version, self.type) = (name, version, ObjectIdentifier(type))
             encode = { endpoint in
@@ -41,12 +41,12 @@ extension Outbox {
             decode = { try JSONDecoder().decode(Call.self, from: $0) }
         }
 
-        /// Creates the kind of an earlier version, which is only read.
+        /// Creates the kind for entries of an earlier version, which are only read.
         ///
         /// - Parameters:
         ///   - name: The name.
         ///   - version: The earlier version.
-        ///   - upgrade: Returns the endpoint of what was stored.
+        ///   - upgrade: Returns the endpoint for a value that was stored with the earlier version.
         public init<Old: Decodable & Sendable, Call: Endpoint>(
             name: String, version: Int, upgrade: @escaping @Sendable (Old) throws -> Call
         ) {
@@ -113,7 +113,7 @@ struct KindTable: Sendable {
         }
     }
 
-    /// Returns why an entry's endpoint is not known; nil if it is.
+    /// Returns why an entry's endpoint is not known; nil if it is known.
     func fault(of call: OutboxRecord.Call) -> String? {
         guard kinds[Key(name: call.name, version: call.version)] == nil else { return nil }
         return "expected a known endpoint, found \(call.name.onOneLine) in version \(call.version)"

@@ -2,7 +2,7 @@ public import Foundation
 public import Networking
 
 /// A queue of writes that survives the end of the process: an entry is stored before it is sent, and is sent when the
-/// network and the session allow.
+/// network and the session allow it.
 ///
 /// ```swift
 /// let comments = try Outbox(for: service, in: folder, endpoints: [.init(CommentEndpoint.self, name: "comment")])
@@ -11,32 +11,32 @@ public import Networking
 /// try await comments.enqueue(CommentEndpoint.add(to: 7, "hi"), order: "comments/7", expires: .seconds(72 * 3600))
 /// ```
 ///
-/// Each entry is one file with the endpoint, the encoded body and an idempotency key. It contains no token and no field
-/// of an adapter: the calls are calls of the service, with its adapters, handlers and retries. Entries of one order are
-/// sent one after the other, and entries of different orders at the same time.
+/// Each entry is one file with the endpoint, the encoded body and an idempotency key. The file contains no token and no
+/// field of an adapter: the service makes the calls, with its adapters, handlers and retries. Entries with the same
+/// `order` are sent one after the other; entries with different orders are sent at the same time.
 ///
 /// ## When a write is sent again
 ///
-/// The service repeats the call as any other call with an idempotency key: after a refresh, and by its retry policy.
+/// The service repeats the call like any other call with an idempotency key: after a refresh, and by its retry policy.
 /// The outbox itself sends an entry again, with the same key, if its response was lost, if no server has executed it,
 /// or if the server answered with 408, 421, 425, 429, 503 or 529. A server that honours the key executes the write
-/// once. For other servers, set ``InDoubt/ask``. A write that was refused holds back the entries of its order until the
-/// app decides: ``drop(_:)``, ``edit(_:to:)`` or ``sendAgain(_:)``.
+/// once. For other servers, set ``InDoubt/ask``. A write that was refused holds back the later entries with the same
+/// `order` until the app decides: ``drop(_:)``, ``edit(_:to:)`` or ``sendAgain(_:)``.
 ///
 /// ## Users
 ///
 /// An entry belongs to the user who was logged in when it was stored, and is sent only while this user is logged in. By
-/// default, each log-in is another user. To let a user go on after the next log-in, name the users with `owner`.
+/// default, each log-in is another user. To let a user continue after the next log-in, name the users with `owner`.
 ///
 /// ## Processes
 ///
 /// An app and its extensions may use one folder. One process sends at a time. If a process ends while it sends, another
-/// one goes on when the lease has expired. The folder must be on the disk of the machine.
+/// process continues when the lease has expired. The folder must be on the disk of the machine.
 public final class Outbox: Sendable {
-    /// The broadcaster of the entries of all users: of each entry that is stored, sent, held back or over. The last
-    /// state of an entry that is over (``Entry/State/isEnd``) is published again to each new observation, also after a
-    /// restart, until ``acknowledge(_:)`` is called, in whichever process. The same holds for entries about which the
-    /// app has to decide. The end of an entry that the app drops is published once.
+    /// The broadcaster of the entries of all users. It publishes each entry that is stored, sent, held back or over.
+    /// The last state of an entry that is over (``Entry/State/isEnd``) is published again to each new observation, even
+    /// after a restart, until a process calls ``acknowledge(_:)``. Entries about which the app has to decide are also
+    /// published again. The end of an entry that the app drops is published only once.
     public let changes: Broadcaster<Entry>
     private let core: OutboxCore
 
@@ -47,22 +47,23 @@ public final class Outbox: Sendable {
     ///   - folder: The folder of the entries, which is created if it does not exist. Only its owner may have access to
     ///     it. On Apple platforms, it is not part of backups, because a restored entry would be sent again.
     ///   - endpoints: The endpoints that can be stored.
-    ///   - owner: Returns the user of a token, such as the id in ``AccessToken/userInfo``, and the same text for each
-    ///     token of a user. The token is nil if nobody is logged in, and if the service has no session: then return the
-    ///     user whose credentials the adapters of the service add now. Nil means nobody; nil for a token means that its
-    ///     user is not known, whose writes are refused, unless the outbox has had a name from an earlier token of the
-    ///     same log-in. Default: ``AccessToken/session``, which each log-in changes; one owner for all tokens if
-    ///     the session has no users, as with a fixed token.
-    ///   - inDoubt: What follows if a response was lost. Default: the entry is sent again.
+    ///   - owner: Returns the name of the user of a token, such as the id in ``AccessToken/userInfo``. The name must be
+    ///     the same for all tokens of a user. The token is nil if nobody is logged in, and if the service has no
+    ///     session. Without a session, return the user whose credentials the adapters add now. A nil result means that
+    ///     nobody is logged in. A nil result for a token means that its user is not known. Writes are then refused,
+    ///     unless the closure has named the user for an earlier token of the same log-in. Default:
+    ///     ``AccessToken/session``, which each log-in changes, or one owner for all tokens if the session has no users,
+    ///     as with a fixed token.
+    ///   - inDoubt: What happens if a response was lost. Default: the entry is sent again.
     ///   - dropsAtLogOut: Whether the entries of a user are removed when this user is no longer logged in. Default:
-    ///     false, they wait for their user.
+    ///     false; the entries wait for their user.
     ///   - copiesFiles: Whether a body that is a file is copied into the folder. If not, the file must exist until the
     ///     entry has been sent. Default: true.
-    ///   - maximumConcurrentSends: The number of entries that are sent at the same time. Default: 4.
-    ///   - reachability: Ends a wait for the network early. Default: nil.
-    ///   - lease: The time after which another process goes on if the process that sends has ended. Default: 10
+    ///   - maximumConcurrentSends: The maximum number of entries that are sent at the same time. Default: 4.
+    ///   - reachability: The service that ends a wait for the network early. Default: nil.
+    ///   - lease: The time after which another process continues if the process that sends has ended. Default: 10
     ///     seconds.
-    /// - Throws: ``NetworkError`` if others have access to the folder, or if two endpoints have the same name and
+    /// - Throws: ``NetworkError`` if other users have access to the folder, or if two endpoints have the same name and
     ///   version; `CocoaError` with the path if the folder cannot be created.
     public init(
         for service: some NetworkRequesting, in folder: URL, endpoints: [Kind],
@@ -86,13 +87,13 @@ public final class Outbox: Sendable {
 
     /// Stores a write. When the method returns, the entry is on stable storage, and is sent even if the process ends.
     ///
-    /// The endpoint's own idempotency key is the key of the entry. If it has none, or a new one for each call, the
-    /// entry gets a new key.
+    /// The endpoint's own idempotency key is the key of the entry. If the endpoint has no key, or a new key for each
+    /// call, the entry gets a new key.
     ///
     /// - Parameters:
     ///   - endpoint: The write. Its type must be one of the outbox's endpoints.
-    ///   - order: The name of the entries that are sent one after the other. Default: nil; the entry is independent of
-    ///     all others.
+    ///   - order: A name: entries with the same name are sent one after the other. Default: nil; the entry is
+    ///     independent of all others.
     ///   - expires: The time after which the entry is no longer sent, but ends with ``Entry/State/expired``. Choose a
     ///     time for which the server remembers idempotency keys. Default: nil, never.
     /// - Returns: The entry, as a receipt.
@@ -105,32 +106,33 @@ public final class Outbox: Sendable {
         try await core.enqueue(endpoint, order: order, expires: expires)
     }
 
-    /// Returns the entries of the current user that are not over, in their order, and those that cannot be read.
+    /// Returns the entries of the current user that are not over, and the entries that cannot be read, in the order in
+    /// which they were stored.
     ///
-    /// - Parameter order: The order of the entries. Default: nil, all entries.
+    /// - Parameter order: The `order` of the entries to return. Default: nil, all entries.
     /// - Throws: `CocoaError` with the path if the folder cannot be read.
     public func pending(in order: String? = nil) async throws -> [Entry] { try await core.pending(in: order) }
 
-    /// Sends what can be sent now, without waiting for the next attempt of an entry, except a wait for which the server
-    /// has asked. Use it when the app gets time in the background.
+    /// Sends the entries that can be sent now. The pauses between attempts are skipped, except a pause that the server
+    /// has requested. Use this method when the app gets time in the background.
     ///
     /// - Parameter limit: The longest time to wait. The calls in progress continue after that.
-    /// - Returns: The number of entries of the current user that wait to be sent. Those that wait for a decision, and
-    ///   those behind them, do not count.
+    /// - Returns: The number of entries of the current user that wait to be sent. Entries that wait for a decision, and
+    ///   the entries behind them, do not count.
     @discardableResult
     public func flush(within limit: Duration) async -> Int { await core.flush(within: limit) }
 
-    /// Removes an entry that has not been sent. If it is being sent, the method waits for the end of its call, which it
-    /// ends if the request has not left yet. While another process sends, the method waits for it; cancel its task to
-    /// stop waiting.
+    /// Removes an entry that has not been sent. If the entry is being sent, the method waits for the end of its call,
+    /// and cancels the call if the request has not been sent yet. While another process sends, the method waits for
+    /// that process. To stop waiting, cancel the task that calls the method.
     ///
-    /// - Returns: Whether the entry was removed. False if it has been sent, does not exist, or is in doubt only now,
-    ///   because the process that sent it has ended: then decide again.
+    /// - Returns: Whether the entry was removed. False if it has been sent or does not exist. Also false if it has just
+    ///   become in doubt, because the process that sent it has ended; then decide again.
     @discardableResult
     public func drop(_ id: Entry.ID) async throws -> Bool { try await core.drop(id) }
 
     /// Replaces the endpoint of an entry that has not been sent: the entry keeps its place in its order, and gets a new
-    /// idempotency key. If its response was lost, the server may have executed the old one. The method waits as
+    /// idempotency key. If the response was lost, the server may have executed the old write. The method waits as
     /// ``drop(_:)`` does.
     ///
     /// - Returns: Whether the entry was changed. False as for ``drop(_:)``.
@@ -139,9 +141,9 @@ public final class Outbox: Sendable {
         try await core.edit(id, to: endpoint)
     }
 
-    /// Sends an entry again that was refused or is in doubt. After a refusal, it gets a new idempotency key, because
-    /// the server may repeat its answer to the old one. It keeps its key if it is in doubt, after an error of the
-    /// server (500), and after 401, 403 and 407.
+    /// Sends an entry that was refused or is in doubt again. After a refusal, the entry gets a new idempotency key,
+    /// because the server may repeat its response to the old key. The entry keeps its key if it is in doubt, after a
+    /// server error (500), and after 401, 403 and 407.
     ///
     /// - Returns: Whether the entry waits to be sent. False as for ``drop(_:)``.
     @discardableResult
@@ -150,12 +152,12 @@ public final class Outbox: Sendable {
     /// Removes an entry that is over, so that its end is not reported again.
     public func acknowledge(_ id: Entry.ID) async throws { try await core.acknowledge(id) }
 
-    /// What follows if the response to a write was lost, so that the server may have executed it.
+    /// What happens if the response to a write was lost, and the server may have executed the write.
     public enum InDoubt: Sendable {
         /// The entry is sent again, with the same idempotency key.
         case sendAgain
-        /// The entry is sent again neither by the outbox nor by a retry: the app decides. Use it for servers that do
-        /// not honour idempotency keys.
+        /// Neither the outbox nor a retry sends the entry again: the app decides. Use it for servers that do not honour
+        /// idempotency keys.
         case ask
     }
 }

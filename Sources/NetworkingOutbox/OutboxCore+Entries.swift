@@ -28,7 +28,7 @@ extension OutboxCore {
     /// Returns the user who writes now.
     private func owner(of endpoint: any Endpoint, in session: WriteSession) async throws -> String? {
         if let owner = owner(in: session) { return owner }
-        // The user of a session that is over goes on after the next log-in.
+        // If the session is over, its user continues after the next log-in.
         if session.isOver, case .user(let owner) = await on({ self.lastOwner }) { return owner }
         let (sendsToken, needsToken) = client.authorization(of: endpoint)
         guard needsToken || sendsToken && session.token != nil else { return nil }
@@ -70,7 +70,7 @@ extension OutboxCore {
         await updateOwner()
         return try await on {
             try self.reload(completely: true)
-            // The lane of an entry that cannot be read is known.
+            // The lane is also known for an entry that cannot be read.
             var lanes: Set<UInt64?>?
             if let order {
                 lanes = [OutboxRecord.lane(of: order, owner: nil)]
@@ -202,7 +202,7 @@ extension OutboxCore {
             return .done(false)
         }
         guard machine.inFlight.contains(name) else {
-            // The process that sent it has ended, so the app does not know yet that it is in doubt.
+            // The process that sent it has ended, so the app does not know yet that the entry is in doubt.
             guard machine.entries[name]?.stage == .marked else { return .done(try change(name)) }
             wakeUp()
             return .done(false)
@@ -220,8 +220,8 @@ extension OutboxCore {
 }
 
 extension HTTPStatus {
-    /// Whether a server may repeat the response to every request with the same idempotency key. A refusal of the user
-    /// is decided before the key is looked at; after an error of the server, the write may be executed.
+    /// Whether a server may repeat the response to every request with the same idempotency key. A server that refuses
+    /// the user has not used the key yet. After a server error, the server may execute a repeated write.
     fileprivate var belongsToKey: Bool {
         isClientError && ![.unauthorized, .forbidden, .proxyAuthenticationRequired].contains(self)
     }

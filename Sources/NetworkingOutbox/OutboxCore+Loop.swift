@@ -31,7 +31,7 @@ extension OutboxCore {
         }
     }
 
-    /// Looks whether there is something to do.
+    /// Checks whether there is something to do.
     private func look(isOwnerKnown: Bool) -> Work {
         if isClosed, unrecorded.isEmpty { return .closed }
         passes += 1
@@ -49,7 +49,7 @@ extension OutboxCore {
     }
 
     /// Sends entries until there is nothing to do, while this process holds the lease. After a fault, it begins no
-    /// other calls, but lets those in progress end.
+    /// further calls, but lets the calls in progress end.
     private func drain() async throws {
         var fault: (any Error)?
         await on { self.isLeader = true }
@@ -80,7 +80,7 @@ extension OutboxCore {
         if let fault { throw fault }
     }
 
-    /// Ends the draining if nothing is sent and nothing can be sent now.
+    /// Ends the draining if nothing is being sent and nothing can be sent now.
     ///
     /// - Returns: Whether it has ended.
     private func endDraining(_ hasFault: Bool) -> Bool {
@@ -90,7 +90,7 @@ extension OutboxCore {
         return true
     }
 
-    /// Does what needs no call, and returns the next entry to send; nil if there is none now.
+    /// Performs the steps that need no call, and returns the next entry to send; nil if there is none now.
     private func nextEntry() throws -> OutboxName? {
         try recordAgain()
         guard !isClosed, isLeader else { return nil }
@@ -112,7 +112,7 @@ extension OutboxCore {
     /// Removes the content of an entry whose user has logged out.
     private func dropAtLogOut(_ name: OutboxName) throws {
         let session = client.currentWriteSession
-        // The user may have logged in again since the machine was told.
+        // The user may have logged in again since the machine was notified.
         guard let record = try? folder.record(name), record.owner != owner(in: session), !session.isOver else {
             set(.unknown)  // until the loop has asked again
             read(name)
@@ -123,15 +123,15 @@ extension OutboxCore {
 
     // MARK: The files
 
-    /// Brings the machine into step with the files.
+    /// Updates the machine from the files.
     ///
-    /// - Parameter completely: Whether entries are looked at that are known already. Only the process that holds the
+    /// - Parameter completely: Whether known entries are also checked for changes. Only the process that holds the
     ///   lease changes them.
     func reload(completely: Bool) throws { reload(try folder.names(), completely: completely) }
 
-    /// Brings the machine into step with the files of these names.
+    /// Updates the machine from the files with these names.
     func reload(_ names: [OutboxName], completely: Bool) {
-        // Usually, nothing was removed by another process, and only the new entries are looked at.
+        // Usually, no other process has removed an entry, and only the new entries are checked.
         if names.count(where: { machine.entries[$0] != nil }) < machine.entries.count {
             let present = Set(names)
             for name in machine.entries.keys where !present.contains(name) && !machine.inFlight.contains(name) {
@@ -154,7 +154,7 @@ extension OutboxCore {
         }
     }
 
-    /// Reads an entry, and tells the machine.
+    /// Reads an entry, and passes it to the machine.
     func read(_ name: OutboxName) {
         let mark = folder.mark(of: name)
         let record: OutboxRecord?

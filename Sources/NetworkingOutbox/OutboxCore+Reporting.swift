@@ -8,7 +8,7 @@ extension OutboxCore {
         if let entry = entry(name) { changes.publish(entry) }
     }
 
-    /// Publishes the entries that stand behind an entry about which the app has to decide.
+    /// Publishes the entries behind an entry about which the app has to decide.
     func publishFollowers(of name: OutboxName) {
         for follower in machine.followers(of: name) { publish(follower) }
     }

@@ -3,7 +3,7 @@ import Networking
 
 // One call of one entry.
 extension OutboxCore {
-    /// The largest body of a response that is kept.
+    /// The maximum number of bytes of a response body that are kept.
     private static let responseSize = 64 << 10
 
     /// A call in progress.
@@ -177,7 +177,7 @@ extension WriteOutcome {
     }
 }
 
-/// Another user is logged in than the one who has written an entry, or none.
+/// The user who has written an entry is not logged in.
 private struct NotTheOwner: Error {}
 
 /// An entry has changed since its call began.

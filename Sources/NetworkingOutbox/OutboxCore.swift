@@ -1,9 +1,9 @@
 import Foundation
 import Networking
 
-/// The part of an outbox that works: it keeps the machine and the folder in step, and makes the calls.
+/// The part of an outbox that does the work: it keeps the machine and the folder consistent, and makes the calls.
 ///
-/// Files are read and written on a queue of its own, so that no thread of the tasks waits for a disk.
+/// Files are read and written on a separate dispatch queue, so that no thread that runs tasks waits for a disk.
 final class OutboxCore: @unchecked Sendable {  // because every variable is used on `queue` only
     let client: NetworkClient
     let kinds: KindTable
@@ -88,7 +88,7 @@ final class OutboxCore: @unchecked Sendable {  // because every variable is used
         await withCheckedContinuation { continuation in queue.async { continuation.resume(returning: work()) } }
     }
 
-    /// Runs an operation while no other process sends or changes entries, and no other task of this one.
+    /// Runs an operation while no other process, and no other task of this process, sends or changes entries.
     func lead<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value {
         try await leading.withLock { try await folder.lease.hold(ExclusiveOperation(operation)) }
     }
@@ -138,8 +138,8 @@ final class OutboxCore: @unchecked Sendable {  // because every variable is used
             let owner = ownerOfToken(session.token)
             return named.withLock { named in
                 if let owner { named = (session.number, owner) }
-                // A refresh may have left the values of the token out from which the app takes the name. In a store that
-                // keeps no ids of sessions, it may be the token of another user.
+                // After a refresh, the token may lack the values from which the app takes the name. If the store keeps
+                // no session ids, the token may belong to another user.
                 let isLogIn = session.token != nil && (session.user != nil || !session.isStored)
                 let isSame = isLogIn && named?.session == session.number
                 return owner ?? (isSame ? named?.owner : nil)
@@ -149,7 +149,7 @@ final class OutboxCore: @unchecked Sendable {  // because every variable is used
         return session.user?.uuidString
     }
 
-    /// Asks who is logged in, and tells the machine.
+    /// Asks who is logged in, and passes the answer to the machine.
     ///
     /// - Returns: Whether the answer is known.
     @discardableResult
@@ -159,7 +159,7 @@ final class OutboxCore: @unchecked Sendable {  // because every variable is used
             let now = self.client.currentWriteSession
             guard session != nil, !now.isOver else { return self.set(.unknown) }
             if let owner = self.owner(in: now) { return self.set(.user(owner)) }
-            // A user without a name has not logged out. The entries of others are not shown.
+            // A user without a name has not logged out. The entries of other users are not shown.
             if now.token != nil { return self.set(.unknown, shown: .nobody) }
             // Until the app has set the token, nobody has logged out.
             let isAnswer = now.isStored || !now.hasSession || self.lastOwner != .unknown
@@ -170,7 +170,8 @@ final class OutboxCore: @unchecked Sendable {  // because every variable is used
 
     /// Sets the user whose entries are sent.
     ///
-    /// - Parameter shown: The user whose entries are shown. Default: the same; if it is not known, the last one.
+    /// - Parameter shown: The user whose entries are shown. Default: the same user; if this user is not known, the last
+    ///   user.
     func set(_ owner: OutboxMachine.Owner, shown: OutboxMachine.Owner? = nil) {
         machine.set(owner)
         let old = lastOwner

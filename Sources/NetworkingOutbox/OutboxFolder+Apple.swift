@@ -2,8 +2,9 @@
     import Foundation
 
     extension OutboxFolder {
-        /// Protects the files until the device was unlocked once after it started, so that writes can be sent in the
-        /// background, and keeps them out of backups: a restored entry would be sent again.
+        /// Protects the files only until the device has been unlocked for the first time after a restart, so that
+        /// writes can be sent in the background. Excludes the files from backups, because a restored entry would be
+        /// sent again.
         func protect() throws {
             try FileManager.default.setAttributes(
                 [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication], ofItemAtPath: url.path)

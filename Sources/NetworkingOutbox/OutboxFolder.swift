@@ -36,15 +36,16 @@ package struct OutboxFolder: Sendable {
 
     // MARK: Reading
 
-    /// Returns the names of all entries, in no order. Nobody adds an entry meanwhile: if an entry is found, so are
-    /// all entries before it.
+    /// Returns the names of all entries, in no particular order. No process adds an entry meanwhile, so if an entry is
+    /// found, all entries before it are found, too.
     package func names() throws -> [OutboxName] {
         table.of(try locked { try files() })
     }
 
     private func files() throws -> [String] { try OwnedFolder.names(url.path) }
 
-    /// What differs after the file of an entry was replaced. The inode alone may be used again.
+    /// The properties of an entry's file that differ after the file is replaced. The inode alone is not enough, because
+    /// it may be used again.
     package struct Mark: Hashable, Sendable {
         fileprivate let inode, size, seconds, nanoseconds: Int
     }
@@ -151,7 +152,8 @@ package struct OutboxFolder: Sendable {
         }
     }
 
-    /// Replaces the file of an entry. Its body gets its name first, so that the entry is complete at any moment.
+    /// Replaces the file of an entry. The file of the body gets its final name first, so that the entry is complete at
+    /// any moment.
     private func replace(_ name: OutboxName, with record: OutboxRecord, _ part: PartialBody?) throws {
         let bytes = try record.encoded()
         guard bytes.count <= OutboxRecord.maximumSize else {

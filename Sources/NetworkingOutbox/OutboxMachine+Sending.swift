@@ -135,7 +135,8 @@ extension OutboxMachine {
         lines[lane]?.failures += 1
     }
 
-    /// The delay before a repetition: it doubles with each failure, and is between a half and three halves of that.
+    /// The delay before a repetition: a time that doubles with each failure, multiplied by a random factor from 0.5 to
+    /// 1.5.
     private func delay(after failures: Int, _ fraction: Double) -> Duration {
         min(options.firstDelay * (1 << min(failures, 20)), options.longestDelay) * (0.5 + fraction)
     }

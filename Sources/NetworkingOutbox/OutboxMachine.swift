@@ -15,8 +15,9 @@ package struct OutboxMachine: Sendable {
         /// Whether a write may be sent now.
         ///
         /// - Parameters:
-        ///   - writer: The user who has written it; nil for nobody.
-        ///   - anonymously: Whether a write of nobody is sent without a token, so that it is no write of this user.
+        ///   - writer: The user who has written it; nil if nobody was logged in.
+        ///   - anonymously: Whether a write without a user is sent without a token, and is therefore not a write of
+        ///     this user.
         package func maySend(writeOf writer: String?, anonymously: Bool) -> Bool {
             writer.map { self == .user($0) } ?? (anonymously || self == .nobody)
         }
@@ -54,7 +55,7 @@ package struct OutboxMachine: Sendable {
         /// The number of lanes whose entries are sent at the same time.
         package var limit: Int
         package var dropsAtLogOut: Bool
-        /// Whether entries of nobody carry no token, so that they can be sent while somebody is logged in.
+        /// Whether entries without a user are sent without a token, so that they can be sent while a user is logged in.
         package var sendsAnonymously: Bool
         package var firstDelay: Duration
         package var longestDelay: Duration
@@ -169,7 +170,7 @@ package struct OutboxMachine: Sendable {
         queueAll()
     }
 
-    /// Sends entries at once that wait because of an earlier failure, unless the server has asked for the wait.
+    /// Ends the waits of entries after earlier failures, except waits that the server has requested.
     package mutating func wake() {
         (offlineUntil, offlineFailures) = (nil, 0)
         for (lane, line) in lines where line.pause?.isAsked == false { lines[lane]?.pause = nil }
@@ -202,7 +203,7 @@ package struct OutboxMachine: Sendable {
         return entry.stage == .held ? first : nil
     }
 
-    /// The entries that stand behind an entry in its lane.
+    /// The entries behind an entry in its lane.
     package func followers(of name: OutboxName) -> ArraySlice<OutboxName> {
         guard let names = lines[lane(of: name)]?.names, names.first == name else { return [] }
         return names.dropFirst()

@@ -13,7 +13,7 @@ package struct OutboxNote: Sendable {
     }
 
     /// Changes a record that has not ended. If the call no longer owns the entry, because another process has taken the
-    /// lease, only an end changes the record.
+    /// lease, only a state that ends the entry changes the record.
     package func apply(to record: inout OutboxRecord) {
         let isOwn = call.map { record.state == (record.asks ? .sending(call: $0) : .waiting) } ?? true
         guard isOwn || state.isEnd else { return }
@@ -23,7 +23,7 @@ package struct OutboxNote: Sendable {
             record.state = .inDoubt(reason: "its response was lost, and its time has passed")
         }
         if state.isEnd { record.body = nil }
-        // The content of a user who has logged out goes.
+        // The content of an entry is removed if its user has logged out.
         if state == .dropped { record.call.content = Data() }
     }
 }

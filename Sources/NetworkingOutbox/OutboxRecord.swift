@@ -35,7 +35,8 @@ package struct OutboxRecord: Codable, Hashable, Sendable {
 
     package enum State: Codable, Hashable, Sendable {
         case waiting
-        /// The call of an entry that is not repeated in doubt has begun. If its process ends, the entry is in doubt.
+        /// The call has begun, and the entry is not repeated if its response is lost. If the process of the call ends,
+        /// the entry is in doubt.
         ///
         /// - Parameter call: The id of the call. Only this call ends the state.
         case sending(call: UUID)
@@ -46,7 +47,7 @@ package struct OutboxRecord: Codable, Hashable, Sendable {
         /// The user has logged out. The record contains no endpoint any more.
         case dropped
 
-        /// Whether the entry is over, and only its end has still to be acknowledged.
+        /// Whether the entry is over, and only waits to be acknowledged.
         package var isEnd: Bool {
             switch self {
             case .sent, .expired, .dropped: true
@@ -68,7 +69,7 @@ package struct OutboxRecord: Codable, Hashable, Sendable {
     /// Nil if the endpoint's body is sent.
     package var body: Body?
     package var state: State
-    /// Whether a response was lost, so that the server may have executed the write although it waits.
+    /// Whether a response was lost. Then the server may have executed the write, although the entry waits.
     package var isDoubtful = false
 
     package init(
@@ -152,7 +153,7 @@ package struct OutboxName: Hashable, Comparable, Sendable {
         (self.number, self.lane, self.id) = (number, lane, id)
     }
 
-    /// The largest number. A larger one is no number of an entry, so that the next one always exists.
+    /// The largest number. A larger number is not accepted, so that there is always a next number.
     package static let largest = UInt64.max / 2
 
     /// Reads the name of a file. Returns nil if it is not the name of an entry.

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// A file with a body that belongs to no entry yet. Its lock shows that its process still lives.
+/// A file with a body that belongs to no entry yet. Its lock shows that the process that writes it is still running.
 final class PartialBody: Sendable {
     let path: String
     /// The name that the file gets when it belongs to its entry.
@@ -15,7 +15,7 @@ final class PartialBody: Sendable {
         name = PartialBody.prefix(of: id) + "\(body.uuidString.lowercased()).body"
         let path = folder.url.appendingPathComponent(name + ".part").path
         try folder.create()
-        // While the folder is locked, no other process takes the file for one that is not used.
+        // While the folder is locked, no other process can mistake the new file for an unused one.
         descriptor = try folder.locked {
             let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
             guard file >= 0 else { throw FileLock.fault(path) }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// `swift run -c release NetworkingProof [explore|stress|chains|kill|fuzz|growth|fleet|soak] [part…] [--quick] [--seed N]
-/// [--count N] [--json] [--svg FILE]`
+/// `swift run -c release NetworkingProof [explore|stress|chains|kill|fuzz|growth|fleet|soak] [part…] [--quick] [--seed
+/// N] [--count N] [--json] [--svg FILE]`
 @main
 enum NetworkingProof {
     // The explorer needs only the state machines. Without the other checks, it compiles in seconds. This helps

@@ -2,7 +2,7 @@ import Foundation
 import Networking
 
 /// One accepted connection. Its own thread reads requests, starts a task for each request and writes the answers. The
-/// tasks share only the jobs with it, which have a lock.
+/// tasks share only the jobs with this thread; a lock protects the jobs.
 final class LoopbackConnection<Service: LoopbackService>: @unchecked Sendable {  // because only its thread uses it
     /// A task for the thread of the connection while a request is answered.
     private enum Job {

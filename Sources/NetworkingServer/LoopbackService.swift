@@ -17,7 +17,7 @@ package struct IncomingRequest: Sendable {
 package protocol LoopbackService: Sendable {
     associatedtype Answer: Sendable
 
-    /// The largest number of connections at the same time. A connection more is closed at once. Default: no limit.
+    /// The maximum number of connections at the same time. Further connections are closed at once. Default: no limit.
     var mostConnections: Int { get }
     /// The time for which a read waits for a client that sends nothing, in seconds. Default: nil, no limit.
     var mostSecondsOfSilence: Int? { get }

@@ -154,13 +154,13 @@ package struct LoopbackSocket: Sendable {
         return false
     }
 
-    /// Limits the time for which a write waits for a peer that does not read. Then the write throws.
+    /// Limits the time for which a write waits for a peer that does not read. After this time, the write throws.
     package func limitSending(toSeconds seconds: Int) {
         var time = timeval(tv_sec: seconds, tv_usec: 0)
         _ = setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))
     }
 
-    /// Limits the time for which a read waits for a peer that sends nothing. Then the read throws.
+    /// Limits the time for which a read waits for a peer that sends nothing. After this time, the read returns nil.
     func limitReceiving(toSeconds seconds: Int) {
         var time = timeval(tv_sec: seconds, tv_usec: 0)
         _ = setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &time, socklen_t(MemoryLayout<timeval>.size))

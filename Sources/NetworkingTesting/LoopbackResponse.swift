@@ -22,7 +22,7 @@ public struct LoopbackResponse: PreparedResponse {
         case written(length: Int?, @Sendable (LoopbackWriter) throws -> Void)
         /// Bytes that replace the whole response, including its head. The server then closes the connection.
         case raw(Data)
-        /// The server's side of a WebSocket, with which the connection goes on: see
+        /// The server's side of a WebSocket, to which the connection switches: see
         /// ``LoopbackResponse/webSocket(subprotocol:compressing:_:)``.
         case webSocket(compressing: Bool, @Sendable (LoopbackWebSocket) throws -> Void)
     }

@@ -38,7 +38,7 @@ public final class LoopbackWebSocket: @unchecked Sendable {  // because only the
     /// Waits for the next message. Answers pings and the close frame of the client.
     ///
     /// - Returns: The message; nil after a close frame, or if the connection was lost.
-    /// - Throws: The fault of the client, after a close frame that names it.
+    /// - Throws: The protocol error of the client, after a close frame with this error was sent.
     public func receive() throws -> WebSocketMessage? {
         while true {
             switch try nextEvent() {
@@ -56,7 +56,7 @@ public final class LoopbackWebSocket: @unchecked Sendable {  // because only the
         }
     }
 
-    /// Sends a message, compressed if that was agreed on and makes it smaller.
+    /// Sends a message. The message is compressed if compression was negotiated and makes it smaller.
     public func send(_ message: WebSocketMessage) throws {
         let isText = if case .text = message { true } else { false }
         let deflated = compresses ? WebSocketDeflater.deflate(message.data, windowBits: 15) : nil

@@ -126,8 +126,8 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
 
     /// Waits until at least `count` sleeps are in progress, and moves the time to the earliest deadline.
     ///
-    /// The timer of a deadline (`timeouts.total`) or of an idle time-out sleeps, too. Count it, or the time moves to it
-    /// while the sleep that the test expects has not begun.
+    /// The timer of a deadline (`timeouts.total`) or of an idle timeout is also a sleep. Include it in `count`.
+    /// Otherwise, the time can move to the end of this timer before the sleep that the test expects has begun.
     ///
     /// The method returns only when enough tasks sleep on this clock, or its task is cancelled. Therefore, give
     /// the clock to the service (`$0.clock`), and give the test a time limit.

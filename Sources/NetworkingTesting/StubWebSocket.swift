@@ -11,8 +11,8 @@ public import Networking
 /// })
 /// ```
 ///
-/// When the script returns or throws, the connection is lost, unless it was closed. The client's ``WebSocket/lastError``
-/// contains the error.
+/// When the script returns or throws, the connection is lost, unless it was closed. The client's
+/// ``WebSocket/lastError`` contains the error.
 public final class StubWebSocket: @unchecked Sendable {  // because of the lock around every variable
     private struct State: Sendable {
         var activity = WebSocketActivity()

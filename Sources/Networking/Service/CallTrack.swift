@@ -130,8 +130,8 @@ package final class CallTrack: Sendable {
     }
 
     /// Moves the observers to another track, unless that track has begun to follow a third one. Both locks are held, so
-    /// that two tracks do not follow each other, and no event is lost. They are taken in the order of their addresses, so
-    /// that two threads do not wait for each other.
+    /// that two tracks do not follow each other, and no event is lost. They are taken in the order of their addresses,
+    /// so that two threads do not wait for each other.
     private func link(to other: CallTrack) -> Bool {
         func move(_ mine: inout State, _ theirs: inout State) -> Bool {
             guard theirs.source == nil else { return false }

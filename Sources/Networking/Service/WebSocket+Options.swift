@@ -46,8 +46,8 @@ extension WebSocket {
         /// The maximum number of failed handshakes since the last connection that brought a message. Default: no limit.
         /// With 0, the socket never connects again.
         public var maximumFailures: Int
-        /// The close codes after which the socket does not connect again: 1002, 1003, 1007, 1008 and 1010, unless changed.
-        /// Add the codes of your server that mean the same.
+        /// The close codes after which the socket does not connect again: 1002, 1003, 1007, 1008 and 1010, unless
+        /// changed. Add the codes of your server that mean the same.
         public var endingCodes: Set<WebSocketClose.Code> = [
             .protocolError, .unsupportedData, .invalidData, .policyViolation, .extensionMissing,
         ]

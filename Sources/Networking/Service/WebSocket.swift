@@ -3,8 +3,8 @@ public import Foundation
 /// A WebSocket of a service (RFC 6455): it sends messages, and is a sequence of the messages that arrive.
 ///
 /// The handshake is a call of the service: it passes through admission, the adapters and the error handlers, it carries
-/// the token of the session, and it appears in reports and logs. If the server refuses the token, it is refreshed, as for
-/// any call. After a lost connection, the socket connects again (``Reconnection``).
+/// the token of the session, and it appears in reports and logs. If the server refuses the token, it is refreshed, as
+/// for any call. After a lost connection, the socket connects again (``Reconnection``).
 ///
 /// ```swift
 /// let chat = service.webSocket(ChatEndpoint.room(7))
@@ -101,8 +101,8 @@ public final class WebSocket: Sendable {
         try await send(core.message(of: value))
     }
 
-    /// Closes the socket: sends the messages that wait, then the close frame, and waits until the server has answered it,
-    /// but at most 5 seconds. The sequence ends without an error; messages that arrive from now on are dropped.
+    /// Closes the socket: sends the messages that wait, then the close frame, and waits until the server has answered
+    /// it, but at most 5 seconds. The sequence ends without an error; messages that arrive from now on are dropped.
     public func close(_ code: WebSocketClose.Code = .normal, reason: String = "") async {
         await core.close(WebSocketClose(code, reason: reason))
     }

@@ -2,8 +2,8 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// Two threads at the same moment: one ends a call, the other makes a task follow this call. Whatever the order, the task
-/// has the attempts and the report of the call as soon as it has its value.
+/// Two threads at the same moment: one ends a call, the other makes a task follow this call. Whatever the order, the
+/// task has the attempts and the report of the call as soon as it has its value.
 struct FollowingRounds: Sendable {
     /// The call that a round ends, as the other thread sees it.
     private final class Rounds: @unchecked Sendable {  // because of the lock around every variable

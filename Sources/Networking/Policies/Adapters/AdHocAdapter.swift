@@ -36,7 +36,7 @@ public struct AdHocAdapter: RequestAdapter {
     }
 }
 
-/// The adapters of one call. It is the part of a request that belongs to the room of adapters.
+/// The adapters of one call: the part of a request that the room `Adapters` writes.
 struct AdapterOrder: HTTPRequest.Order {
     /// Nil means the adapters of the next level.
     fileprivate(set) var adapters: [any RequestAdapter]?
@@ -44,7 +44,7 @@ struct AdapterOrder: HTTPRequest.Order {
     var outsideOrigin: AdapterOrder? { self }
     /// A request that does not belong to the call is not adapted again.
     var outsideCall: AdapterOrder? { nil }
-    /// What the adapters change is in the request.
+    /// Empty, because the request itself contains the changes of the adapters.
     var identity: [String] { [] }
 
     func over(_ base: AdapterOrder) -> AdapterOrder { AdapterOrder(adapters: adapters ?? base.adapters) }

@@ -1,8 +1,9 @@
-/// The deadline of the work that the current task does for somebody else, such as the request that a server answers.
+/// The deadline of the operation that the current task runs for a caller, such as the handling of a request on a
+/// server.
 ///
 /// A caller that has stopped waiting needs no answer. If the handler of a server runs with the deadline of its request,
-/// all calls that it makes end at that time, with ``NetworkError/Kind/deadlineTimedOut``. A retry or a wait that cannot
-/// end before is not begun.
+/// all calls that it makes end at that time, with ``NetworkError/Kind/deadlineTimedOut``. A retry or a wait that would
+/// not end before the deadline is not started.
 ///
 /// ```swift
 /// try await CallDeadline.withValue(from: request.headers, in: .milliseconds("X-Timeout-Ms"), default: .seconds(10)) {
@@ -10,7 +11,7 @@
 /// }
 /// ```
 ///
-/// The call of a stream is over when its head has arrived, so that its body does not end at the deadline.
+/// The call of a stream is over when the head of the response has arrived, so the deadline does not end the body.
 ///
 /// Work that several calls share does not inherit the deadline: a token refresh, a transfer that duplicates have
 /// joined, and the background validation of a stored response.
@@ -20,16 +21,17 @@ public struct CallDeadline: Sendable {
     /// The deadline of the calls that the current task makes; nil if there is none.
     public static var current: CallDeadline? { Deadline.inherited.map { CallDeadline(deadline: $0) } }
 
-    /// The time that is left; zero or negative after the deadline.
+    /// The remaining time; zero or negative after the deadline.
     public var remaining: Duration { deadline.remaining }
 
-    /// Runs an operation with a deadline. If the current task already has an earlier one, that one stays.
+    /// Runs an operation with a deadline. If the current task already has an earlier deadline, the earlier deadline
+    /// applies.
     ///
     /// - Parameters:
     ///   - limit: The time after which the calls of the operation end. If it is zero or negative, no call is sent.
     ///   - clock: The clock that measures the time. Default: ``NetworkClock/continuous``.
     ///   - isolation: The actor on which the operation runs. Default: the actor of the caller.
-    ///   - operation: The operation. It goes on after the deadline; only its calls end.
+    ///   - operation: The operation. It continues after the deadline; only its calls end.
     public static func withValue<Result>(
         _ limit: Duration, on clock: NetworkClock = .continuous, isolation: isolated (any Actor)? = #isolation,
         operation: () async throws -> Result
@@ -43,12 +45,12 @@ public struct CallDeadline: Sendable {
     ///
     /// - Parameters:
     ///   - headers: The header fields of the received request.
-    ///   - field: The field that contains the time that its caller still waits.
+    ///   - field: The field that contains the time for which the caller still waits.
     ///   - limit: The longest time. It applies if the field is absent, has several values, cannot be read, or contains
     ///     a longer time.
     ///   - clock: The clock that measures the time. Default: ``NetworkClock/continuous``.
     ///   - isolation: The actor on which the operation runs. Default: the actor of the caller.
-    ///   - operation: The operation. It goes on after the deadline; only its calls end.
+    ///   - operation: The operation. It continues after the deadline; only its calls end.
     public static func withValue<Result>(
         from headers: HTTPHeaders, in field: Field, default limit: Duration, on clock: NetworkClock = .continuous,
         isolation: isolated (any Actor)? = #isolation, operation: () async throws -> Result
@@ -60,8 +62,8 @@ public struct CallDeadline: Sendable {
 }
 
 extension CallDeadline {
-    /// A header field that contains the time that a caller still waits. No field is read or sent unless the app names
-    /// it, because there is no standard one.
+    /// A header field that contains the time for which a caller still waits. There is no standard field, so the app has
+    /// to name the field that is read or sent.
     public struct Field: Hashable, Sendable {
         private enum Format: Hashable, Sendable { case milliseconds, grpc }
 
@@ -79,7 +81,7 @@ extension CallDeadline {
         func duration(of value: String) -> Duration? {
             let digits = value.utf8.prefix { (0x30...0x39).contains($0) }
             let rest = value.utf8.dropFirst(digits.count)
-            // A number of more than 18 digits does not fit; it is longer than any default.
+            // A number of more than 18 digits does not fit into `Int64`; such a time is longer than any default.
             guard !digits.isEmpty, digits.count <= 18, let number = Int64(String(decoding: digits, as: UTF8.self))
             else {
                 return nil
@@ -92,13 +94,13 @@ extension CallDeadline {
             }
         }
 
-        /// Returns the value for a time. It is rounded down, to at least 1.
+        /// Returns the value for a time. The value is rounded down, but is at least 1.
         func value(of time: Duration) -> String {
             func count(_ unit: Duration) -> Int64 { max(time.nanoseconds / unit.nanoseconds, 1) }
             switch format {
             case .milliseconds: return "\(count(.milliseconds(1)))"
             case .grpc:
-                // The finest unit, from milliseconds up, whose number has at most eight digits.
+                // The smallest unit, milliseconds or larger, in which the number has at most eight digits.
                 for unit in Field.units.dropFirst(2) where count(unit.duration) <= 99_999_999 {
                     return "\(count(unit.duration))\(Character(Unicode.Scalar(unit.symbol)))"
                 }
@@ -113,13 +115,13 @@ extension CallDeadline {
         ]
     }
 
-    /// An adapter that tells the server how long the call still waits, in a header field.
+    /// An adapter that passes the remaining time of the call to the server, in a header field.
     ///
-    /// The value is the time until the deadline of the call: of ``CallDeadline/current`` or of the call's total
+    /// The value is the time until the call ends: until ``CallDeadline/current`` or until the end of the call's total
     /// timeout, whichever is earlier. A call without a deadline gets no field, and a field that is already set is not
-    /// changed. By default, only requests to the server of the environment get the field. Requests with different values
-    /// are not duplicates of each other, unless ``DuplicateRequestPolicy`` ignores the field; a shared transfer has the
-    /// value of the call that began it.
+    /// changed. By default, only requests to the server of the environment get the field. Requests with different
+    /// values are not duplicates of each other, unless ``DuplicateRequestPolicy`` ignores the field; a shared transfer
+    /// has the value of the call that began it.
     public struct Adapter: SynchronousRequestAdapter, FieldAdapter {
         private let field: Field
         private let includesOtherOrigins: Bool
@@ -148,8 +150,8 @@ extension Deadline {
     /// Returns the deadline of a call that begins now: the end of its total timeout, or the inherited deadline if that
     /// is earlier. Nil if there is neither.
     ///
-    /// - Parameter total: The total timeout; nil if there is none. One that is not positive is rejected later, when the
-    ///   request is created.
+    /// - Parameter total: The total timeout; nil if there is none. A timeout that is not positive is rejected later,
+    ///   when the request is created.
     static func ofCall(within total: Duration?, on clock: NetworkClock) -> Deadline? {
         let own = total.flatMap { $0 > .zero ? $0 : nil }
         if let left = Deadline.inherited?.remaining, own.map({ left < $0 }) ?? true {

@@ -111,7 +111,8 @@ public protocol SynchronousRequestAdapter: RequestAdapter {
     func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws
 }
 
-/// An adapter of the library that only changes header fields. Its request needs no comparison with the request before.
+/// An adapter of the library that only changes header fields. The request after such an adapter need not be compared
+/// with the request before it.
 protocol FieldAdapter: SynchronousRequestAdapter {}
 
 /// An adapter that sets header fields on every request. Sensitive fields are set only on requests to the origin of the

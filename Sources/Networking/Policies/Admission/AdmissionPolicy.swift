@@ -57,10 +57,11 @@ extension AdmissionPermit.Outcome {
 /// entered; it holds no other permits. A call with the rule ``ResponseCache/Rule/only`` sends nothing and needs no
 /// permit.
 ///
-/// When the head of the response arrives from the server, each policy hears it in ``heard(_:_:)``, before the body.
-/// Then the pipeline returns each permit exactly once with ``leave(_:_:)``, as soon as the response is received and
-/// before it is validated. For a download to a file, the pipeline returns the permit when the file is complete. Both
-/// happen in the opposite order of entry. If a stale stored response replaces an error, the policies receive the error.
+/// When the head of the response arrives from the server, the pipeline passes it to ``heard(_:_:)`` of each policy,
+/// before the body arrives. Then the pipeline returns each permit exactly once with ``leave(_:_:)``, as soon as the
+/// response is received and before it is validated. For a download to a file, the pipeline returns the permit when the
+/// file is complete. Both methods are called in the reverse order of entry. If a stale stored response replaces an
+/// error, the policies receive the error.
 ///
 /// `tryEnter` and `enter` run in the task of the call. All methods are called on any thread, several at a time.
 ///
@@ -108,10 +109,10 @@ public protocol AdmissionPolicy: ResetParticipant {
     /// such as whether further requests are sent: a body may take minutes. Default: does nothing.
     ///
     /// The method is called at most once for each permit, and never after ``leave(_:_:)`` has begun. It is called for
-    /// the last response of the attempt, after redirects, also if the response is a 304 or if a stored response
-    /// replaces it. It is not called if no head arrives, for a stored response, and for a call that shares the transfer
-    /// of another call. If a transport does not report heads, it is called with the whole response right before
-    /// ``leave(_:_:)``. It must not block: it may run on the thread that receives all responses.
+    /// the last response of the attempt, after redirects, even if the response is a 304 or a stored response replaces
+    /// it. It is not called if no head arrives, if a stored response is used without a request, or if the call shares
+    /// the transfer of another call. If a transport does not report heads, it is called with the whole response right
+    /// before ``leave(_:_:)``. It must not block: it may run on the thread that receives all responses.
     func heard(_ permit: AdmissionPermit, _ head: HTTPResponse)
     /// Receives a permit back. The method is called once for each permit.
     func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome)
@@ -162,7 +163,7 @@ package enum AdmissionStage: Comparable, Sendable {
     case token
 }
 
-/// How a request is admitted. It is the part of a request that belongs to the admission.
+/// How a request is admitted: the part of a request that the room `Admission` writes.
 struct AdmissionOrder: HTTPRequest.Order {
     /// The urgency of the request; nil means ``HTTPRequest/Priority/normal``.
     fileprivate(set) var priority: HTTPRequest.Priority?
@@ -173,10 +174,10 @@ struct AdmissionOrder: HTTPRequest.Order {
 
     var outsideOrigin: AdmissionOrder? { self }
 
-    /// Its priority.
+    /// Outside its call, a request keeps only its priority.
     var outsideCall: AdmissionOrder? { priority.map { AdmissionOrder(priority: $0) } }
 
-    /// A response is the same, however its request was admitted.
+    /// Empty, because the admission of a request does not change its response.
     var identity: [String] { [] }
 
     func over(_ base: AdmissionOrder) -> AdmissionOrder {
@@ -233,7 +234,8 @@ final class QueuePositions: Sendable {
     private let numbers = Locked<[ObjectIdentifier: UInt64]>([:])
     private let turns = Locked<[ObjectIdentifier: Duration]>([:])
 
-    /// The end of the pause for which the request has had its turn at a gate; nil if there is none.
+    /// The end of the pause after which the request has already waited for its turn at a gate; nil if there is no such
+    /// pause.
     func turn(at gate: ObjectIdentifier) -> Duration? { turns.withLock { $0[gate] } }
 
     func note(turnAfter pause: Duration, at gate: ObjectIdentifier) { turns.withLock { $0[gate] = pause } }

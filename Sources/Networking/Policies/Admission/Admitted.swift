@@ -1,7 +1,7 @@
 /// An attempt that has entered every policy: it holds their permits, until it ends.
 ///
-/// The value cannot be copied, and ending consumes it, so that the compiler finds a path that ends an attempt twice. If
-/// a path drops the value, the attempt ends as cancelled.
+/// The value cannot be copied, and `end(_:)` consumes it, so the compiler rejects code that ends an attempt twice. If
+/// the value is dropped without `end(_:)`, the attempt ends as cancelled.
 package struct Admitted: ~Copyable, Sendable {
     /// The permits. A transfer may take them over: see ``TransferContext``.
     private let slots: Slots
@@ -19,7 +19,7 @@ package struct Admitted: ~Copyable, Sendable {
     /// Lets the transfers of a call take the permits over.
     func lend(to context: TransferContext) { context.admission = slots }
 
-    /// Returns every permit to its policy, in the opposite order of entry, unless a transfer has taken them over.
+    /// Returns every permit to its policy, in the reverse order of entry, unless a transfer has taken the permits over.
     package consuming func end(_ outcome: AdmissionPermit.Outcome) {
         slots.end(outcome)
     }
@@ -30,13 +30,14 @@ package struct Admitted: ~Copyable, Sendable {
         slots.end(.failed(NetworkError(.cancelled, reason: "the permits of the attempt were dropped")))
     }
 
-    /// The permits of an attempt. Each policy hears the head of the response at most once, and then gets its permit
+    /// The permits of an attempt. Each policy receives the head of the response at most once, and then gets its permit
     /// back once.
     private final class Slots: TransferAdmission {
-        /// What the policies have heard of the response.
+        /// Whether the policies have received the head of the response.
         private enum Head {
             case unknown
-            /// A thread tells the policies. If the attempt ends meanwhile, this thread returns the permits afterwards.
+            /// A thread is passing the head to the policies. If the attempt ends meanwhile, this thread returns the
+            /// permits afterwards.
             case told(ending: AdmissionPermit.Outcome?)
             case known
         }
@@ -46,7 +47,7 @@ package struct Admitted: ~Copyable, Sendable {
             var permits: [AdmissionPermit?] = []
             var head = Head.unknown
             /// The owner who may return the permits: 0 is the call, and later numbers are transfers that have taken the
-            /// permits over. Nil if nobody may, because the attempt has ended.
+            /// permits over. Nil if there is no owner, because the attempt has ended.
             var owner: Int? = 0
 
             func isHeld(by owner: Int) -> Bool { self.owner == owner && !policies.isEmpty }
@@ -158,14 +159,14 @@ extension AdmissionPermit.Outcome {
 }
 
 extension [any AdmissionPolicy] {
-    /// Tells each policy the head of the response, in the order in which the permits are returned.
+    /// Passes the head of the response to each policy, in the order in which the permits are returned.
     fileprivate func hear(_ permits: [AdmissionPermit?], _ head: HTTPResponse) {
         for index in permits.indices.reversed() {
             if let permit = permits[index] { self[index].heard(permit, head) }
         }
     }
 
-    /// Returns every permit to its policy, in the opposite order of entry.
+    /// Returns every permit to its policy, in the reverse order of entry.
     func leave(_ permits: [AdmissionPermit?], _ outcome: AdmissionPermit.Outcome) {
         for index in permits.indices.reversed() {
             if let permit = permits[index] { self[index].leave(permit, outcome) }

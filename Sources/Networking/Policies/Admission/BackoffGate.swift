@@ -2,31 +2,32 @@
 /// another.
 ///
 /// The gate closes for an origin after a 429, 503 or 529 response with `Retry-After`, and after a response whose
-/// `RateLimit` field says that no requests remain. The response after a redirect to another origin closes no gate: a
-/// foreign server could otherwise lead calls to a refusal of the app's own server. The gate opens when the requested
-/// time has passed. Requests wait until then. A request whose deadline is earlier ends at once. A token refresh never
-/// waits. Use one gate for all services of a server.
+/// `RateLimit` field says that no requests remain. A response after a redirect to another origin closes no gate.
+/// Otherwise, a foreign server could redirect calls to a URL that the app's own server refuses. The gate opens when the
+/// requested time has passed. Requests wait until then. A request whose deadline is earlier ends at once. A token
+/// refresh never waits. Use one gate for all services of a server.
 ///
-/// If thousands of clients wait for the same time, all of them send their requests in the same second. With
-/// `BackoffGate(spread: 0.5)`, the requests that have waited, and repeated requests, leave at random times during half
-/// of the pause after its end: at 1 + 1 / 0.5 = 3 times the normal load, if requests begin evenly. The first of them is
-/// the probe: if the server asks for another pause, the others go on waiting. A request that begins after the pause
-/// does not wait. For one pause, a request never waits longer than the pause and its spread. If its deadline is earlier
-/// than that, it is sent in the first half of the time between the pause and its deadline.
+/// If thousands of clients wait until the same time, all of them send their requests in the same second. With
+/// `BackoffGate(spread: 0.5)`, requests that have waited and repeated requests are sent at random times after the
+/// pause, spread over half of its length. If requests begin evenly, this is 1 + 1 / 0.5 = 3 times the normal load. The
+/// first of these requests is the probe: if the server asks for another pause, the other requests continue to wait. A
+/// request that begins after the pause does not wait. Because of one pause, a request never waits longer than the pause
+/// and its spread. If the deadline of the request is before the end of the spread, the request is sent in the first
+/// half of the time between the pause and the deadline.
 ///
 /// If `RateLimit` requests a longer time than ``init(longest:spread:clock:random:)`` allows, for example because the
-/// requests of a day are used up, requests do not wait: they end at once with ``NetworkError/Kind/rateLimited``, until
-/// the time has passed, at most one day.
+/// daily quota is used up, requests do not wait. Until that time has passed, for at most one day, they end at once with
+/// ``NetworkError/Kind/rateLimited``.
 public final class BackoffGate: StagedAdmissionPolicy {
     /// The broadcaster of the events. It reports each origin for which the gate closes or opens.
     public let events = Broadcaster<AdmissionEvent>()
     /// The longest time for which requests wait after one response.
     let longest: Duration
-    /// The part of a pause, after its end, during which the requests of the pause leave.
+    /// The fraction of a pause over which its requests are spread after the pause has ended.
     let spread: Double
     private let clock: NetworkClock
     private let random: RandomSource
-    /// The state of each origin for which the gate is closed, or whose requests still leave.
+    /// The state of each origin for which the gate is closed, or whose requests are still spread after a pause.
     private let closed = Locked(OriginTable<GateMachine>())
 
     /// Creates a gate.
@@ -34,10 +35,10 @@ public final class BackoffGate: StagedAdmissionPolicy {
     /// - Parameters:
     ///   - longest: The longest time for which requests wait after one response. If `Retry-After` requests a longer
     ///     time, `longest` is used. If `longest` is zero, the gate never closes. Default: 60 seconds.
-    ///   - spread: The part of a pause, from 0 to 1, during which its requests leave after its end. Default: 0; all of
-    ///     them leave when the pause ends, which is right for a client that is alone.
+    ///   - spread: The fraction of a pause, from 0 to 1, over which its requests are spread after the pause has ended.
+    ///     Default: 0; all of them are sent when the pause ends, which is right if there is only one client.
     ///   - clock: The clock that measures the time.
-    ///   - random: The source of the times at which requests leave.
+    ///   - random: The source of the random times at which requests are sent.
     public init(
         longest: Duration = .seconds(60), spread: Double = 0, clock: NetworkClock = .continuous,
         random: RandomSource = .system
@@ -53,12 +54,13 @@ public final class BackoffGate: StagedAdmissionPolicy {
     /// The origins in the table.
     var origins: [HTTPOrigin] { closed.withLock { $0.values.keys.sorted { "\($0)" < "\($1)" } } }
 
-    /// Returns the time for which requests to an origin still wait, or end at once. Nil if they are sent.
+    /// Returns the time until the gate opens for an origin. Until then, requests wait or end at once. Nil if the gate
+    /// is open.
     public func wait(for origin: HTTPOrigin) -> Duration? {
         closed.withLock { $0[origin] }?.wait(at: clock.now())
     }
 
-    /// Returns a permit if the gate is open, and the request does not leave later because of a pause.
+    /// Returns a permit if the gate is open and the request does not have to wait for its turn after a pause.
     public func tryEnter(_ request: HTTPRequest, for endpoint: any Endpoint) -> AdmissionPermit? {
         let turn = request.positions?.turn(at: ObjectIdentifier(self))
         return pause(for: request, havingTurnOf: turn) == nil ? AdmissionPermit(for: request.origin) : nil
@@ -67,9 +69,10 @@ public final class BackoffGate: StagedAdmissionPolicy {
     /// Waits until the gate is open.
     ///
     /// - Throws: ``NetworkError/Kind/deadlineTimedOut`` at once if the call's deadline is before the gate opens, and
-    ///   ``NetworkError/Kind/rateLimited`` at once if the host has requested a longer time by `RateLimit`.
+    ///   ``NetworkError/Kind/rateLimited`` at once if the host has requested, by `RateLimit`, a longer time than the
+    ///   gate allows.
     public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
-        // The end of the pause for which the request has had its turn.
+        // The end of the pause after which the request has already waited for its turn.
         var opening = request.positions?.turn(at: ObjectIdentifier(self))
         while let pause = pause(for: request, havingTurnOf: opening) {
             let now = clock.now()
@@ -90,7 +93,8 @@ public final class BackoffGate: StagedAdmissionPolicy {
             let time = pause.turn(
                 at: now, before: remaining.map { now + $0 }, fraction: spread > 0 ? random.fraction() : 0)
             try await clock.wait(for: time - now)
-            // A turn is drawn once for each pause, although the request may enter again because of another policy.
+            // The time of the turn is drawn once for each pause, even if the request enters again because of another
+            // policy.
             opening = pause.opening
             request.positions?.note(turnAfter: pause.opening, at: ObjectIdentifier(self))
         }
@@ -111,7 +115,7 @@ public final class BackoffGate: StagedAdmissionPolicy {
         if let wait { events.publish(.gateClosed(origin, for: wait)) }
     }
 
-    /// Does nothing: the head of the response has decided.
+    /// Does nothing: ``heard(_:_:)`` has already handled the head of the response.
     public func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {}
 
     /// The number of origins in the table.
@@ -122,14 +126,15 @@ public final class BackoffGate: StagedAdmissionPolicy {
         let asked = response.status.isRefusalForLoad ? response.headers.retryDelay(from: clock.date()) : nil
         let limit = response.headers.rateLimit
         let reset = limit.flatMap { $0.remaining <= 0 ? $0.reset : nil }
-        // A window is only a guess of the time.
+        // A reset time that is taken from the window is only a guess.
         if let reset, reset > longest, reset >= asked ?? .zero, limit?.isResetStated == true { return (reset, true) }
         return (asked ?? reset).map { ($0, false) }
     }
 
-    /// Returns the pause because of which a request has to wait; nil if it may leave.
+    /// Returns the pause because of which a request has to wait; nil if the request may be sent.
     ///
-    /// - Parameter turn: The end of the pause for which the request has had its turn; nil if there is none.
+    /// - Parameter turn: The end of the pause after which the request has already waited for its turn; nil if there is
+    ///   no such pause.
     private func pause(for request: HTTPRequest, havingTurnOf turn: Duration?) -> GateMachine? {
         let (pause, opened): (GateMachine?, HTTPOrigin?) = closed.withLock { closed in
             guard !closed.isEmpty, let origin = request.origin, var machine = closed[origin] else { return (nil, nil) }
@@ -146,7 +151,7 @@ public final class BackoffGate: StagedAdmissionPolicy {
 }
 
 extension HTTPStatus {
-    /// Whether a server refuses the request because it has too many: 429, 503 and 529.
+    /// Whether the server refuses the request because of its load: 429, 503 and 529.
     var isRefusalForLoad: Bool { self == .tooManyRequests || self == .serviceUnavailable || self == 529 }
 }
 

@@ -3,8 +3,8 @@
 ///
 /// For each origin, the breaker is in one of three states. Closed: requests are sent. Open: requests end at once with
 /// ``NetworkError/Kind/circuitOpen``. Half open: after the pause, one request is sent as a probe. The head of its
-/// response closes or opens the breaker; if none arrives within the length of the pause, another request is sent.
-/// Failures are responses with status 500 and above, refused and lost connections, timeouts, failed
+/// response closes or opens the breaker. If no head arrives within the length of the pause, another request is sent as
+/// a probe. Failures are responses with status 500 and above, refused and lost connections, timeouts, failed
 /// handshakes, and incomplete or malformed responses. Responses with status below 400 are successes. Responses with
 /// status 400 to 499, cancelled calls, an unavailable network and requests that were not sent count neither as failures
 /// nor as successes. A token refresh is always sent. Use one breaker for all services of a server.
@@ -38,10 +38,10 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         case halfOpen
     }
 
-    /// The context of a permit. Only probes, and calls that are admitted after the circuit has opened once, have a
-    /// context.
+    /// The context of a permit. Only probes, and calls that are admitted after the circuit has opened at least once,
+    /// have a context.
     private struct Admission: Sendable {
-        /// The number of a probe whose outcome is still open; nil for a call that is no probe.
+        /// The number of a probe whose outcome is still open; nil for a call that is not a probe.
         let probe: Locked<Int?>?
         /// The number of times that the circuit had opened when the call was admitted.
         let openings: Int
@@ -117,7 +117,8 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         try tryEnter(request, for: endpoint) ?? AdmissionPermit()
     }
 
-    /// Counts the outcome of a probe, so that a slow body does not refuse other requests.
+    /// Counts the outcome of a probe when its head arrives, so that other requests are not refused while a slow body
+    /// arrives.
     public func heard(_ permit: AdmissionPermit, _ head: HTTPResponse) {
         guard let origin = permit.origin, let probe = (permit.context as? Admission)?.probe?.take() else { return }
         var outcome = CircuitMachine.Outcome(head.status)
@@ -126,10 +127,10 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         change(origin, at: now) { $0.leave(outcome, probe: probe, at: now) }
     }
 
-    /// Counts the outcome of the request, unless the head of a probe has decided. If the host redirected the request to
-    /// another origin, the redirect counts as a success of the host. The outcome does not count for the other origin:
-    /// otherwise a host could open the circuit of another host, by redirects to a path that fails. An upload that goes on
-    /// at another origin says nothing about the host.
+    /// Counts the outcome of the request, unless it is a probe whose outcome was counted when its head arrived. If the
+    /// host redirected the request to another origin, the redirect counts as a success of the host. The outcome does
+    /// not count for the other origin. Otherwise, a host could open the circuit of another host by redirecting requests
+    /// to a path that fails there. An upload that continues at another origin says nothing about the host.
     public func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         guard let origin = permit.origin else { return }
         let admission = permit.context as? Admission
@@ -216,7 +217,7 @@ extension CircuitMachine.Outcome {
 public enum AdmissionEvent: Hashable, Sendable {
     /// A gate has closed for this time from now. Requests wait, or end at once (``BackoffGate``).
     case gateClosed(HTTPOrigin, for: Duration)
-    /// The time has passed. This event is reported when the next request is sent.
+    /// A gate has opened, because the time has passed. This event is reported when the next request is sent.
     case gateOpened(HTTPOrigin)
     /// The state of a breaker has changed. The value is the new state.
     case circuit(HTTPOrigin, CircuitBreaker.State)

@@ -34,7 +34,7 @@ package struct CircuitMachine: Sendable {
     /// The number of times that the circuit has opened. A call that was admitted before the circuit last opened does
     /// not count.
     package private(set) var openings = 0
-    /// The number of probes so far. Only the outcome of the last one counts, unless it is a success.
+    /// The number of probes so far. The success of any probe counts. Other outcomes count only for the last probe.
     package private(set) var probes = 0
     /// The time at which the next probe may begin although the last one is still in progress.
     private var nextProbe = Duration.zero

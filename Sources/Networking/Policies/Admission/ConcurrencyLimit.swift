@@ -5,8 +5,8 @@ import Foundation
 /// with the same priority are admitted in the order of their arrival.
 ///
 /// After a 429, 503 or 529 response, the limit of that host is halved, down to an eighth, so that a host that recovers
-/// is not overloaded at once. Each other response without an error of the server raises it by one, up to the configured
-/// value. The refusals of requests that were in progress when the limit was halved do not halve it again.
+/// is not overloaded at once. Each other response that is not a server error raises the limit by one, up to the
+/// configured value. The refusals of requests that were in progress when the limit was halved do not halve it again.
 ///
 /// Several services of the same server can share one limit. A call that is cancelled leaves the queue. Requests whose
 /// ``RequestSettings/admission`` is ``RequestSettings/Admission/unlimited`` need no permit.
@@ -68,8 +68,8 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         return AdmissionPermit(for: origin)
     }
 
-    /// Halves the limit of the host if it refuses the request because of its load. Any other response but an error of
-    /// the server raises a limit that was halved.
+    /// Halves the limit of the host if it refuses the request because of its load. Any other response that is not a
+    /// server error raises a limit that was halved.
     public func heard(_ permit: AdmissionPermit, _ head: HTTPResponse) {
         guard let origin = permit.origin, head.request.origin == origin else { return }
         if head.status.isRefusalForLoad {
@@ -110,14 +110,14 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         }
     }
 
-    /// Halves the limit of a host, unless requests are in progress that were admitted before it was halved last: their
-    /// refusals tell nothing about the lower limit.
+    /// Halves the limit of a host, unless requests that were admitted before the limit was last halved are still in
+    /// progress: their refusals say nothing about the lower limit.
     private func reduce(_ origin: HTTPOrigin, _ state: inout State) {
         guard limit > 1 else { return }
         let reduced = state.reduced[origin]
         guard reduced?.earlier ?? 0 == 0 else { return }
-        // There is no time after which a lower limit is certainly outdated. Rather than remember very many hosts, the
-        // limit forgets them.
+        // There is no time after which a lower limit is certainly outdated. If there are very many such hosts, the
+        // limit forgets all of them.
         state.reduced.makeRoom(for: origin) { _ in false }
         state.reduced[origin] = Reduction(
             limit: max((reduced?.limit ?? limit) / 2, limit / 8, 1),
@@ -149,7 +149,7 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         if host.isIdle { state.hosts.remove(at: index) } else { state.hosts.values[index] = host }
     }
 
-    /// Takes a permit for the next waiter. Returns that waiter; nil if no permit is free that a waiter can use.
+    /// Takes a permit for the next waiter. Returns that waiter; nil if no waiter can use a free permit.
     ///
     /// - Parameter origin: The host that has changed.
     private func nextWaiter(at origin: HTTPOrigin, _ state: inout State) -> (waiter: Waiter, origin: HTTPOrigin)? {

@@ -4,7 +4,7 @@ package struct GateMachine: Sendable {
     private var pauseEnd = Duration.zero
     /// The end of a pause that is too long to wait for.
     private var longPauseEnd = Duration.zero
-    /// The time until which the requests of the pause leave.
+    /// The end of the time over which the requests of the pause are spread.
     private var spreadEnd = Duration.zero
     private var isOpen = false
     private static let longestPause = Duration.seconds(86_400)
@@ -13,7 +13,7 @@ package struct GateMachine: Sendable {
 
     /// The time at which the gate opens.
     package var opening: Duration { max(pauseEnd, longPauseEnd) }
-    /// The time from which on no request waits.
+    /// The time after which no request waits.
     package var end: Duration { max(opening, spreadEnd) }
 
     /// Closes the gate for the time that a response requests, unless the gate already stays closed for longer.
@@ -21,7 +21,7 @@ package struct GateMachine: Sendable {
     /// - Parameters:
     ///   - longest: The longest time for which requests wait.
     ///   - isQuota: Whether no requests remain: if the time is longer than `longest`, no request waits for its end.
-    ///   - spread: The part of the pause during which its requests leave after its end.
+    ///   - spread: The fraction of the pause over which its requests are spread after the pause has ended.
     /// - Returns: The time for which the gate closes. Nil if its opening time does not change.
     package mutating func close(
         for asked: Duration, atMost longest: Duration, isQuota: Bool = false, spread: Double = 0, at now: Duration
@@ -41,14 +41,14 @@ package struct GateMachine: Sendable {
 
     /// Notes that a request has found the gate open.
     ///
-    /// - Returns: Whether it is the first one since the pause.
+    /// - Returns: Whether it is the first request since the pause.
     mutating func open() -> Bool {
         defer { isOpen = true }
         return !isOpen
     }
 
-    /// Returns the time at which a request of the pause leaves: during the spread, or in the first half of the time
-    /// that is left between the pause and its deadline.
+    /// Returns the time at which a request of the pause is sent: during the spread, but not after the middle of the
+    /// time between the pause and the deadline.
     ///
     /// - Parameters:
     ///   - deadline: The time at which the call of the request ends; nil if there is none.
@@ -70,6 +70,6 @@ package struct GateMachine: Sendable {
 
     func isInLongPause(at now: Duration) -> Bool { longPauseEnd > now }
 
-    /// Returns the time for which a request waits, or ends at once. Nil if the gate is open.
+    /// Returns the time until the gate opens. Until then, a request waits or ends at once. Nil if the gate is open.
     package func wait(at now: Duration) -> Duration? { opening > now ? opening - now : nil }
 }

@@ -5,7 +5,7 @@ extension ReachabilityService {
     /// the loopback is up and has an address; IPv6 link-local addresses do not count.
     ///
     /// If there are several such interfaces, the interface with the default route determines the kind of network. A
-    /// default route is not required, because a container may have no default route. The probe costs a few system calls
+    /// default route is not required, because a container may have no default route. The probe makes a few system calls
     /// and sends nothing, so it cannot detect whether a server responds.
     public struct InterfaceProbe: ReachabilityProbe {
         /// Creates a probe.
@@ -71,7 +71,7 @@ extension ReachabilityService {
     }
 #endif
 
-/// The interfaces that lead out of the local network, according to the routing tables of the system.
+/// The interfaces with a route out of the local network, according to the routing tables of the system.
 struct RoutingTable {
     /// The interfaces with a default route. The preferred interface is first.
     let defaultInterfaces: [String]

@@ -7,7 +7,7 @@
         /// no host is given, ``ReachabilityService`` uses this probe by default.
         ///
         /// On watchOS, most apps may not use the path monitor (Apple's technical note TN3135), so the status is always
-        /// ``ReachabilityStatus/unknown``. An ``HTTPProbe`` finds it there, too.
+        /// ``ReachabilityStatus/unknown``. An ``HTTPProbe`` can determine the status on watchOS, too.
         public final class PathProbe: ReachabilityProbe, @unchecked Sendable {  // because monitors are thread-safe
             private let monitor = NWPathMonitor()
             private let wakes = Locked<[@Sendable () -> Void]>([])
@@ -38,7 +38,7 @@
                 #else
                     guard isInformed.withLock({ $0 }) else { return ReachabilityService.InterfaceProbe().quickStatus() }
                     let path = monitor.currentPath
-                    // A path that requires a connection, such as a VPN on demand, becomes satisfied by a request.
+                    // A path that requires a connection, such as a VPN on demand, is established by a request.
                     if path.status == .requiresConnection { return .unknown }
                     guard path.status == .satisfied else { return .notReachable }
                     if path.usesInterfaceType(.wifi) { return .reachable(.wireless) }

@@ -97,7 +97,7 @@ final class ReachabilityChecker: Sendable {
     }
 
     /// Ends a check with its result, or with ``ReachabilityStatus/unknown`` if it is nil, because the check was
-    /// abandoned. The next check may then begin. Nobody stops waiting for the network because a check was abandoned.
+    /// abandoned. The next check may then begin. A check that was abandoned does not end any wait for the network.
     private func end(_ look: Settlement<ReachabilityStatus>, with found: ReachabilityStatus?) {
         let isRunning = running.withLock { running in
             guard running?.id == look.id else { return false }
@@ -105,7 +105,7 @@ final class ReachabilityChecker: Sendable {
             return true
         }
         guard isRunning else { return }
-        // Before the first known status, there is none to replace.
+        // Before the first known status, there is no status that `unknown` could replace.
         if let found, found != .unknown || statuses.current != nil { statuses.publishChange(to: found) }
         if let found { looks.publish(found) }
         look.settle(.success(found ?? .unknown))

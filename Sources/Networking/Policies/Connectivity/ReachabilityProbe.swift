@@ -106,9 +106,9 @@ extension ReachabilityService {
         /// Creates a probe.
         ///
         /// - Parameters:
-        ///   - host: A name, or an IPv4 or IPv6 address. Of a URL, the host and the port are used: 443 for https, 80 for
-        ///     http, unless the URL has a port.
-        ///   - port: The port, if the host is no URL. Default: 443.
+        ///   - host: A name, an IPv4 or IPv6 address, or a URL, of which the host and the port are used. A URL without
+        ///     a port means port 443 for https and 80 for http.
+        ///   - port: The port, if the host is not a URL. Default: 443.
         ///   - timeout: The maximum time for connecting to each address of the host. For name resolution, the time
         ///     limit of the system's resolver applies. Default: 5 seconds.
         public init(host: String, port: UInt16 = 443, timeout: Duration = .seconds(5)) {

@@ -1,8 +1,8 @@
 /// A service that runs a probe at an interval to find out whether the network can be reached, and publishes each
 /// change.
 ///
-/// Reachability is only a hint: no request waits for it. The service runs checks only while somebody observes its
-/// ``statuses`` or waits for the network, and between ``startMonitoring()`` and ``stopMonitoring()``.
+/// Reachability is only a hint: no request waits for it. The service runs checks only while its ``statuses`` have
+/// observers, while a caller waits for the network, and between ``startMonitoring()`` and ``stopMonitoring()``.
 ///
 /// ```swift
 /// let reachability = ReachabilityService(host: "api.example.com")
@@ -97,12 +97,12 @@ public final class ReachabilityService: Sendable {
     /// would wait for the probe, and the probe waits for the call.
     static var isProbing: Bool { ReachabilityChecker.isLooking }
 
-    /// Starts monitoring: checks at once, then at the interval, even if nobody observes. A second start has no effect.
+    /// Starts monitoring: checks at once, then at the interval, even without observers. A second start has no effect.
     public func startMonitoring() {
         change { $0.isMonitoring = true }
     }
 
-    /// Stops monitoring until the next start, even if somebody observes. The status of the last check remains.
+    /// Stops monitoring until the next start, even if there are observers. The status of the last check remains.
     public func stopMonitoring() {
         change { $0.isMonitoring = false }
     }
@@ -120,7 +120,7 @@ public final class ReachabilityService: Sendable {
     /// monitoring. Does not wait if the probe does not know the status.
     ///
     /// - Parameter limit: The maximum time to wait. Default: no limit.
-    /// - Returns: True unless the network is known to be unreachable, and the time limit passed.
+    /// - Returns: False if the time limit has passed while the network was known to be unreachable. Otherwise true.
     /// - Throws: An error if the task is cancelled, or if the call that the task belongs to must end. Do not catch this
     ///   error.
     public func waitUntilReachable(atMost limit: Duration? = nil) async throws -> Bool {

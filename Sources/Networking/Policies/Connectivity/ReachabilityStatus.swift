@@ -12,7 +12,7 @@ public enum ReachabilityStatus: Hashable, Sendable {
     /// The network can be reached.
     case reachable(Interface)
 
-    /// The kind of interface that leads to the network.
+    /// The kind of interface through which the network is reached.
     public enum Interface: Hashable, Sendable {
         /// A wired network.
         case wired
@@ -48,7 +48,7 @@ extension ReachabilityStatus: CustomStringConvertible {
     }
 }
 
-/// The kind of network that an interface of the system leads to.
+/// The kind of network to which an interface of the system connects.
 enum NetworkInterface {
     /// The folder in which Linux describes its interfaces.
     static let systemFolder = URL(fileURLWithPath: "/sys/class/net")

@@ -65,7 +65,7 @@ extension HARArchive {
 
 extension RequestAttempt {
     /// The reason why the body of a response is not available. Nil if the response is complete, or if its status is the
-    /// reason of the failure.
+    /// reason for the failure.
     fileprivate var lostBody: String? {
         guard response != nil, let error = error as? NetworkError, error.isAboutBody else { return nil }
         return error.kind.description
@@ -139,7 +139,8 @@ extension HARArchive.Pair {
     /// Returns the items of the query of a URL, decoded.
     fileprivate static func query(of url: String) -> [Self] {
         guard let mark = url.firstIndex(of: "?") else { return [] }
-        // The whole query is also in the URL. A redirect may have tens of thousands of items.
+        // At most 1,000 items are listed, because a redirect may have tens of thousands. The URL contains the whole
+        // query.
         return url[url.index(after: mark)...].split(separator: "&").prefix(1_000).map { item in
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let plain = parts.map { $0.removingPercentEncoding ?? $0 }

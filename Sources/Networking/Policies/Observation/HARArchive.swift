@@ -129,7 +129,7 @@ public struct HARArchive: Codable, Sendable, Hashable {
 /// over. Bodies that were delivered to files or streams are not recorded.
 public final class HARRecorder: RequestObserver {
     private static let maximumSize = 64 << 20
-    /// The most messages of a WebSocket.
+    /// The maximum number of messages of a WebSocket.
     private static let mostMessages = 10_000
 
     private let redaction: Redaction

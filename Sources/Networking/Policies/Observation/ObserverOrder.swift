@@ -1,12 +1,12 @@
-/// The observers of one call. It is the part of a request that belongs to the room of observation.
+/// The observers of one call: the part of a request that the room `Observation` writes.
 struct ObserverOrder: HTTPRequest.Order {
     /// Nil means the observers of the next level.
     fileprivate(set) var observers: [any RequestObserver]?
 
     var outsideOrigin: ObserverOrder? { self }
-    /// A request that somebody keeps does not keep the observers.
+    /// A request that is kept after its call does not keep the observers.
     var outsideCall: ObserverOrder? { nil }
-    /// Observers change nothing.
+    /// Empty, because observers do not change a request.
     var identity: [String] { [] }
 
     func over(_ base: ObserverOrder) -> ObserverOrder { ObserverOrder(observers: observers ?? base.observers) }

@@ -80,7 +80,8 @@ extension Redaction {
         let parts = text.prefix { $0 != "#" }.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let base = URL.withoutSecrets(String(parts.first ?? ""))
         guard parts.count > 1 else { return base }
-        // The fields of a response are shown on the thread that receives all responses.
+        // A long query is hidden, because the fields of a response are redacted on the thread that receives all
+        // responses.
         guard parts[1].utf8.count <= 8_192 else { return "\(base)?\(Redaction.urlMark)" }
         return "\(base)?\(form(String(parts[1]), shown: query))"
     }

@@ -40,14 +40,14 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
             return .next(failure.error, because: "the retry budget is used up")
         }
         original.parts.upload?.beginRetry()
-        // The retry is noted in the request: it counts only if the request is sent.
+        // The retry is noted in the request, so the retry counts only if the request is sent.
         let request = (replacement ?? original).notingRetry(after: delay, by: retrier, of: original)
         return .retry(after: delay, with: request, because: failure.cause)
     }
 }
 
-/// How the request of a call is repeated, and how often it was. It is the part of a request that belongs to the
-/// retries.
+/// How the request of a call is repeated, and how often it has been repeated: the part of a request that the room
+/// `Retry` writes.
 struct RetryOrder: HTTPRequest.Order {
     /// The policy of the call; nil means the policy of the service.
     fileprivate(set) var policy: RetryPolicy?
@@ -59,7 +59,7 @@ struct RetryOrder: HTTPRequest.Order {
     var outsideOrigin: RetryOrder? { self }
     /// A request that does not belong to the call is not repeated by its policy.
     var outsideCall: RetryOrder? { nil }
-    /// A response is the same, however often its request is repeated.
+    /// Empty, because retries of a request do not change its response.
     var identity: [String] { [] }
 
     func over(_ base: RetryOrder) -> RetryOrder {

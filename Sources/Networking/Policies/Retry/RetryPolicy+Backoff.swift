@@ -47,8 +47,8 @@ extension RetryPolicy {
         }
     }
 
-    /// The random change of a wait, so that clients whose requests failed at the same time do not retry at the same
-    /// time.
+    /// The random change of a wait. It prevents clients whose requests failed at the same time from retrying at the
+    /// same time.
     public enum Jitter: Hashable, Sendable {
         /// The wait is not changed.
         case none

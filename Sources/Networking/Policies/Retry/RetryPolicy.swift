@@ -6,9 +6,9 @@
 /// ```
 ///
 /// Only idempotent methods, requests with an `Idempotency-Key` and requests that no server has processed are repeated
-/// (``RequestFailure/isSafeToRepeat``), unless ``repeatsUnsafeRequests`` is true. A call is never repeated if it was cancelled, if its body cannot be sent twice, or if the wait would not end
-/// before its total deadline. If the server sends `Retry-After`, the wait is at least the requested time, which is
-/// limited to ``longestRetryAfter``.
+/// (``RequestFailure/isSafeToRepeat``), unless ``repeatsUnsafeRequests`` is true. A call is never repeated if it was
+/// cancelled, if its body cannot be sent twice, or if the wait would not end before its total deadline. If the server
+/// sends `Retry-After`, the wait is at least the requested time, which is limited to ``longestRetryAfter``.
 ///
 /// A call or an endpoint may have a policy of its own: ``RequestSettings/retry``.
 public struct RetryPolicy: Sendable {

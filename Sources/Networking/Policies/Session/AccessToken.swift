@@ -15,8 +15,8 @@ public struct AccessToken: Hashable, Codable, Sendable {
     public var session: UUID?
     /// The scheme with which the token is sent. If nil, the authorization type of the endpoint determines it.
     public var scheme: AuthorizationType?
-    /// The app's own values, such as the id of the user. They are saved with the token. A refresh does not keep them:
-    /// its closure copies them from the old token if they are still right.
+    /// The app's own values, such as the id of the user. They are saved with the token. A refresh does not keep these
+    /// values: its closure has to copy them from the old token if they still apply.
     public var userInfo: [String: String]
 
     /// Creates a token.
@@ -110,8 +110,8 @@ extension AccessToken {
 }
 
 extension AccessToken {
-    /// The error of an ``AccessTokenStore`` whose content is not a token: it is damaged, or has another format. Nobody
-    /// is logged in. Throw another error if the store cannot be read now.
+    /// The error of an ``AccessTokenStore`` whose content is not a token: it is damaged, or has another format. This
+    /// error means that nobody is logged in. Throw another error if the store cannot be read now.
     public struct Undecodable: Error {
         /// The underlying error. Nil if there is none.
         public let underlying: (any Error)?
@@ -177,7 +177,7 @@ extension AccessTokenMachine.Job {
     ///
     /// - Parameters:
     ///   - stored: The token in the store.
-    ///   - isUnsaved: Whether the token of the job could not be saved, so that it is newer than the stored token.
+    ///   - isUnsaved: Whether the token of the job could not be saved, and is therefore newer than the stored token.
     package func step(finding stored: AccessToken?, isUnsaved: Bool, at now: Date) -> StoredTokenStep {
         let isAnother = stored?.value != token?.value
         switch kind {

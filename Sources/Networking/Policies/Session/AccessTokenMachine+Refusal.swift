@@ -1,8 +1,8 @@
 // What follows from the responses to requests that carry a token: rules 2, 3 and 11.
 //
-// The machine hears of a refusal twice: when it is known, and when the error handlers of the call have reached the
-// handler of the session. Nothing waits in between. If no other handler can decide first, the refresh begins when the
-// refusal is known; otherwise it begins when the call arrives.
+// The machine is notified of a refusal twice: when the refusal becomes known, and when the error handlers of the call
+// have reached the handler of the session. Nothing waits in between. If no other handler can decide first, the refresh
+// begins at the first notification, otherwise at the second.
 extension AccessTokenMachine {
     /// An endpoint that has refused a token: its method and template, and the status of the refusal.
     package struct RefusingEndpoint: Hashable, Sendable {
@@ -18,12 +18,13 @@ extension AccessTokenMachine {
     /// The maximum number of endpoints in ``refusing``.
     static let maximumRefusing = 64
 
-    /// The number of no session, for the tokens of sessions that have ended.
+    /// A number that no session has, for the tokens of sessions that have ended.
     static let endedNumber = -1
 
     /// Rule 5: the server has responded to a request, and has not refused its token.
     ///
-    /// - Parameter endpoint: The name of the endpoint; nil if the response does not show that it accepts the token.
+    /// - Parameter endpoint: The name of the endpoint; nil if the response does not show that the endpoint accepts the
+    ///   token.
     package mutating func hear(acceptanceOf mark: SessionTicket.Mark, by endpoint: @autoclosure () -> String?) {
         guard isCurrent(mark) else { return }
         isUntried = false
@@ -31,8 +32,8 @@ extension AccessTokenMachine {
         refusing.removeAll { $0.name == endpoint }
     }
 
-    /// Rule 3: the server has refused the token of a request. Notes whether the token was then the current token, and
-    /// starts the refresh if nothing stands before the handler of the session.
+    /// Rule 3: the server has refused the token of a request. Notes whether the token was the current token at that
+    /// time, and starts the refresh if no other handler can decide before the handler of the session.
     package mutating func hear(
         refusalOf mark: inout SessionTicket.Mark, by endpoint: RefusingEndpoint, in member: SessionTicket.Member,
         startsRefresh: Bool
@@ -44,7 +45,7 @@ extension AccessTokenMachine {
     }
 
     /// Rules 2, 3 and 11: the error handlers of a call whose token was refused have reached the handler of the session.
-    /// An effect ends the wait of the call: it is sent again, or it ends with its refusal.
+    /// An effect ends the wait: the call is sent again, or it ends with its refusal.
     package mutating func arrive(
         _ waiter: Waiter, with mark: inout SessionTicket.Mark, by endpoint: RefusingEndpoint,
         in member: SessionTicket.Member
@@ -53,7 +54,7 @@ extension AccessTokenMachine {
         guard mark.session == sessionNumber else { return [.fail(waiter, SessionEnded())] }
         guard token != nil else { return [.fail(waiter, TokenUnavailable.none)] }
         guard isCurrent(mark) else {
-            // If a refresh has replaced the token since the head, the call has waited for this refresh, too.
+            // If a refresh has replaced the token since the head arrived, the call has waited for this refresh, too.
             return [.release(waiter, refreshed: mark.wasCurrent == true ? refreshedGeneration : nil)]
         }
         if let failure, mark.generation <= failure.generation { return [.fail(waiter, failure.error)] }
@@ -82,12 +83,13 @@ extension AccessTokenMachine {
         refusing.append(endpoint)
     }
 
-    /// Returns the reason why no refresh follows the refusal of the current token; nil if one does.
+    /// Returns the reason why no refresh follows the refusal of the current token; nil if a refresh follows.
     private func unavailability(
         for member: SessionTicket.Member, _ endpoint: RefusingEndpoint
     ) -> TokenUnavailable? {
         guard mayRefresh else { return .fixed }
-        // A refresh for this call has already brought a token. If the app has set another one since, it is refreshed.
+        // A refresh for this call has already brought a token. If the app has set another token since then, that token
+        // is refreshed.
         if member.refreshedGeneration != nil, tokenOrigin == .refresh { return .refusedAgain }
         return refusing.contains(endpoint) ? .refusedAgain : nil
     }
@@ -101,7 +103,7 @@ package enum TokenUnavailable: Error, CustomStringConvertible {
     case fixed
     /// The endpoint has refused a token that a refresh had just brought.
     case refusedAgain
-    /// A refresh asks for the token that it has to bring.
+    /// The refresh itself asks for the token that it has to get.
     case insideRefresh
 
     package var description: String {

@@ -13,10 +13,10 @@ extension AccessTokenMachine {
         return keep() + supersede(at: now)
     }
 
-    /// Rules 8 and 11: the token was rotated outside of the supervisor. The session stays the same. A token without a
-    /// refresh token keeps the old one. After a log-out, the new token is ignored, and so is a token of another
-    /// session. If the new token is already the current token, nothing happens, and the result of a refresh in progress
-    /// counts.
+    /// Rules 8 and 11: the token was rotated outside of the supervisor. The session stays the same. If the new token
+    /// has no refresh token, it keeps the old refresh token. A new token is ignored after a log-out, or if it belongs
+    /// to another session. If the new token is already the current token, nothing happens, and the result of a refresh
+    /// in progress counts.
     package mutating func replace(_ token: AccessToken, at now: Date) -> [Effect] {
         guard let current = self.token, token.session == nil || token.session == session else { return [] }
         var token = token
@@ -36,7 +36,7 @@ extension AccessTokenMachine {
         guard job.generation == tokenGeneration else { return ended.map { follow($0) } ?? [] }
         if let session = token.session, session != self.session {
             self.session = session
-            // A late reading may find another session than the first one, which has found none.
+            // A late reading may find a session although the first reading has found none.
             if !isUnread { sessionNumber += 1 }
         }
         store(token, at: now)
@@ -68,7 +68,7 @@ extension AccessTokenMachine {
     package mutating func fail(_ job: Job, with error: any Error, isLogOut: Bool) -> [Effect] {
         guard let ended = take(job) else { return [] }
         guard !ended.isSuperseded else { return follow(ended) }
-        // If no first token could be fetched, no session has ended, and the next call tries again.
+        // If the first token could not be fetched, no session has ended, and the next call tries again.
         let isRejection = isLogOut && token != nil
         let error = isRejection ? over ?? error : error
         let isNews = over == nil && !ended.isOverdue
@@ -125,7 +125,7 @@ extension AccessTokenMachine {
         (endedSessions, displaced, mayHoldAny) = ([], [], false)
     }
 
-    /// If the store contains a token other than the current one: whether only another process can have stored it.
+    /// Whether a stored token that differs from the current token can only come from another process.
     package var isToLook: Bool {
         guard case .read(isKept: true) = storage else { return false }
         return refresh == nil
@@ -239,8 +239,9 @@ extension AccessTokenSupervisor {
         case sessionOver(any Error)
         /// The ``AccessTokenStore`` of the supervisor could not save the token, or could not remove the token after a
         /// log-out. Other processes do not know about the change. The supervisor tries again, and reports each failure.
-        /// With the error ``AccessToken/Undecodable``, which is reported once, the store contains something that is not
-        /// a token, and nobody is logged in. The next log-in or log-out replaces or removes it.
+        /// The error ``AccessToken/Undecodable``, which is reported once, means that the store contains something that
+        /// is not a token, and that nobody is logged in. The next log-in replaces this content; the next log-out
+        /// removes it.
         case notStored(any Error)
     }
 }

@@ -70,8 +70,8 @@ package struct AccessTokenMachine: Sendable {
     package enum Effect: Sendable {
         case start(Job)
         case cancel(id: Int)
-        /// The waiter continues. `refreshed` is the generation of the token for which it waited through a refresh; nil
-        /// if the token comes from the app or the store, or was there before.
+        /// The waiter continues. `refreshed` is the generation of the token if a refresh brought it during the wait;
+        /// nil if the token comes from the app or the store, or was there before.
         case release(Waiter, refreshed: Int?)
         case fail(Waiter, any Error)
         case announce(AccessTokenSupervisor.Event)
@@ -79,7 +79,7 @@ package struct AccessTokenMachine: Sendable {
         case keep
     }
 
-    /// A call, or somebody else, who waits for a job.
+    /// A call or other code that waits for a job.
     package struct Waiting: Sendable {
         package let id: Waiter
         /// The number of the session of its call; nil if it waits only until the store has been read.
@@ -106,8 +106,7 @@ package struct AccessTokenMachine: Sendable {
     package struct Refresh: Sendable {
         package let id: Int
         package let kind: Job.Kind
-        /// Whether the token was set or removed after the refresh began, so that the result of the refresh does not
-        /// count.
+        /// Whether the token was set or removed after the refresh began. Then the result of the refresh does not count.
         package internal(set) var isSuperseded = false
         /// Whether another refresh must follow, because the token that was set after this refresh began also needs a
         /// refresh.
@@ -128,12 +127,12 @@ package struct AccessTokenMachine: Sendable {
     package internal(set) var tokenOrigin = Origin.elsewhere
     package internal(set) var receivedAt: Date
     package internal(set) var form: Form
-    /// The time before the expiry of a token in which it is refreshed before sending, in seconds.
+    /// The number of seconds before its expiry from which a token is refreshed before it is sent.
     package let leeway: TimeInterval
     /// The token before the current one, for requests to which the app adds the token itself.
     package internal(set) var previous: (value: String, mark: SessionTicket.Mark)?
-    /// Rule 3: the endpoints that have refused the token of a refresh at once, at most 64. Their refusals of this token
-    /// start no refresh.
+    /// Rule 3: the endpoints that have refused a token that a refresh had just brought, at most 64. Their further
+    /// refusals of this token start no refresh.
     package internal(set) var refusing: [RefusingEndpoint] = []
     /// Whether the token came from a refresh, and the server has not yet responded to a request that carried it.
     package internal(set) var isUntried = false
@@ -151,7 +150,7 @@ package struct AccessTokenMachine: Sendable {
     /// The replaced tokens that the store may still contain. A nil element means that there was no token, and that the
     /// store may still be empty.
     package internal(set) var displaced: Set<String?> = []
-    /// Whether a token was set or removed before the store was read, so that the content of the store is not known.
+    /// Whether a token was set or removed before the store was read. Then the content of the store is not known.
     package internal(set) var mayHoldAny = false
 
     /// - Parameter session: The id of the session if the token has no session id.

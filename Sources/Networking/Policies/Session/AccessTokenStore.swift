@@ -27,7 +27,7 @@ public import Foundation
 ///   another process in after the process that holds the lock has terminated. It renews its lock while the operation
 ///   runs, and cancels the operation if it has lost the lock.
 /// - A token is stored with its ``AccessToken/session``.
-/// - Content that is not a token, because it is damaged or has another format, is no token: `load` throws
+/// - Content that is not a token, because it is damaged or has another format, counts as no token: `load` throws
 ///   ``AccessToken/Undecodable``, and `save` replaces or removes this content if `expected` is nil.
 ///
 /// ## Errors
@@ -37,7 +37,7 @@ public import Foundation
 ///
 /// ``AccessToken/Undecodable`` means that nobody is logged in. It is reported once, and the next log-in or log-out
 /// removes the content from the store. Any other error of `load` means that the store cannot be read now, for example
-/// because the keychain is locked: the session continues, and the next call reads the store again.
+/// because the keychain is locked. The session then continues, and the next call reads the store again.
 ///
 /// ## Example
 ///
@@ -125,7 +125,7 @@ public struct AccessTokenFile: AccessTokenStore {
     /// Reads the token from the file. Returns nil if there is no file.
     ///
     /// - Throws: ``AccessToken/Undecodable`` if the file does not contain a token, is a symbolic link, belongs to
-    ///   another user (unless to the administrator), or has more than 1 MiB. `CocoaError` with the path, if the file
+    ///   another user (except the administrator), or has more than 1 MiB. `CocoaError` with the path, if the file
     ///   cannot be read now, or if its folder does not exist.
     public func load() throws -> AccessToken? {
         try checkFolder()

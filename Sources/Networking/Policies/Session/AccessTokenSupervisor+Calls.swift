@@ -23,7 +23,7 @@ extension AccessTokenSupervisor {
             var fields = HTTPHeaders()
             addFields?(token, &fields)
             for field in fields {
-                // No text shows what belongs to a user.
+                // All of these fields are sensitive, so that no text shows the data of a user.
                 let secret = HTTPHeader(field.name, field.value, isSensitive: true)
                 request.headers.set(secret.from(.session(user)))
             }
@@ -111,8 +111,8 @@ extension AccessTokenSupervisor {
         hear(refusal: response)
     }
 
-    /// Receives the response to a request, whose head is known. If the body refuses the token, the same follows. The
-    /// gate calls this method before the permit is released.
+    /// Receives the complete response, after its head. If the body refuses the token, a refresh begins under the same
+    /// condition. The gate calls this method before the permit is released.
     func hear(_ response: HTTPResponse) {
         guard response.isRefusal else { return hear(acceptance: response) }
         if response.isRefusalByBody { hear(refusal: response) }
@@ -127,8 +127,8 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Receives the response to one of several requests of an attempt. A token that has brought the call further has
-    /// expired when it is refused later, so that the call may wait for another refresh.
+    /// Receives the response to one of several requests of an attempt. A token that the server has accepted during the
+    /// attempt and refuses later has expired, so the call may wait for another refresh.
     private func hear(progress response: HTTPResponse) {
         hear(acceptance: response)
         if let (call, _) = response.request.parts.session?.sending(of: self) { change(call) { $0.advance() } }

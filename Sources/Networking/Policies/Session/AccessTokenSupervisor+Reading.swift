@@ -47,7 +47,7 @@ extension AccessToken {
 }
 
 extension AccessToken {
-    /// What is wrong with a token that no field can carry; nil if nothing is.
+    /// The reason why no header field can carry the token; nil if a field can carry it.
     var fault: String? {
         if value.isEmpty { return "its value is empty" }
         return HTTPGrammar.isFieldValue(value)

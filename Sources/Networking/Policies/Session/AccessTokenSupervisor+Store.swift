@@ -137,7 +137,7 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Waits before a write is tried again that the store has refused because it contains another token than the one
+    /// Waits before a refused write is tried again. The store refuses a write if it contains another token than the one
     /// that was read. The first refusals come from processes that write at the same time, and need no pause.
     private func pause(afterRefusal number: Int) async throws {
         guard number < 8 else { throw RefusingTokenStore(writes: number) }

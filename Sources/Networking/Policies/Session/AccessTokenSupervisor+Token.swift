@@ -13,15 +13,16 @@ extension AccessTokenSupervisor {
     }
 
     /// Whether the session is over: the server has refused to renew its token. Authorized calls then fail until another
-    /// token is set, or found in the store. False if there is only no network, if nobody has logged in, and after a
-    /// log-out, also one by another process.
+    /// token is set, or found in the store. False if only the network is unavailable, if nobody has logged in, and
+    /// after a log-out, including a log-out by another process.
     public var isOver: Bool { state.withLock { $0.machine.over != nil } }
 
     /// Returns a token for a use outside of a service: for a web view, a socket or another SDK. If the token has
     /// expired or is about to expire, or if the first token has to be fetched, the method waits for the refresh.
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/noToken`` if nobody is logged in, if the refresh fails,
-    ///   if the session ends meanwhile, or if the method is called inside of the refresh, which would wait for itself.
+    ///   if the session ends meanwhile, or if the method is called inside the refresh, because the refresh would then
+    ///   wait for itself.
     public func validToken() async throws -> AccessToken {
         try await token { $0.wait($1, of: SessionTicket.Member(of: $2), toPassAt: $3) }
     }

@@ -27,11 +27,11 @@ public final class AccessTokenSupervisor: Sendable {
     /// A closure that gets a new token, which replaces the old token. The old token is nil if the first token has to be
     /// fetched.
     ///
-    /// The closure returns the token and does not save it. If the token has no refresh token, it keeps the one of the
-    /// old token ([RFC 6749 section 6](https://www.rfc-editor.org/rfc/rfc6749#section-6)). Calls that the closure
-    /// makes, in any service, need no permit, carry no token, wait for no refresh and start no refresh. All other
-    /// adapters and handlers apply to these calls. Callers wait for the closure at most `refreshTimeout`, 30 seconds by
-    /// default.
+    /// The closure returns the token and does not save it. If the token has no refresh token, it keeps the refresh
+    /// token of the old token ([RFC 6749 section 6](https://www.rfc-editor.org/rfc/rfc6749#section-6)). Calls that the
+    /// closure makes, in any service, need no permit, carry no token, wait for no refresh and start no refresh. All
+    /// other adapters and handlers apply to these calls. Callers wait for the closure at most `refreshTimeout`, 30
+    /// seconds by default.
     ///
     /// Make the calls in the task of the closure. A call in a `Task.detached`, or in a callback of another SDK, is not
     /// known to belong to the refresh: if it is authorized, it waits for the refresh that waits for it, until the time
@@ -46,8 +46,8 @@ public final class AccessTokenSupervisor: Sendable {
     /// The broadcaster of the events of the session. A store is read as soon as the supervisor exists: observe with
     /// `replayingCurrent`, so that you do not miss an event of the first reading.
     public let events = Broadcaster<AccessTokenSupervisor.Event>()
-    /// The broadcaster of the token: of each log-in, refresh and log-out. Its current value is the current token, which
-    /// is nil after a log-out; there is no value until the store has been read.
+    /// The broadcaster of the token. It publishes the token after each log-in, refresh and log-out. Its current value
+    /// is the current token, which is nil after a log-out; there is no value until the store has been read.
     public let tokens: Broadcaster<AccessToken?>
     /// The statuses that mean that a token is refused. There are few of them, so an array is faster than a set.
     let unauthorizedStatuses: [HTTPStatus]
@@ -68,7 +68,7 @@ public final class AccessTokenSupervisor: Sendable {
         /// Whether another process may have changed the store since it was last read.
         var isReadPostponed = false
         var reading = StoreReading()
-        /// The session to which a request has belonged last, and the user that its requests share.
+        /// The session for which the user was determined last, and this user, which all its requests share.
         private(set) var known: (session: UUID, user: HTTPHeader.User)?
 
         /// The user of the current session. Nil if there is no token, and if the token comes from a store that does not
@@ -89,7 +89,8 @@ public final class AccessTokenSupervisor: Sendable {
     let refreshTimeout: Duration
     /// Whether each log-in is another user. If not, all tokens belong to one client.
     let hasUsers: Bool
-    /// The id of the first session, if its token has come without one. The next process has another id for it.
+    /// The id of the first session if its token came without an id. The next process assigns another id to this
+    /// session.
     let unnamed: UUID?
     let state: Locked<State>
     /// The lock that allows one write to the store at a time.
@@ -109,8 +110,8 @@ public final class AccessTokenSupervisor: Sendable {
     ///     carries the token, if the body is in memory, on any thread. Such a response is a failure, and is not stored.
     ///   - refreshTimeout: The time for which callers wait for a refresh. Default: 30 seconds. A result that arrives
     ///     later is still used if it arrives within twice that time, or before the result of another refresh.
-    ///   - refreshLeeway: The time before the expiry of a token in which it is refreshed before sending. Default: 30
-    ///     seconds; at most a tenth of the token's lifetime.
+    ///   - refreshLeeway: How long before its expiry a token is refreshed before it is sent. Default: 30 seconds; at
+    ///     most a tenth of the token's lifetime.
     ///   - origins: Other servers that receive the token. By default, only the origin of the service's environment
     ///     receives the token. If an endpoint or a handler names another origin, that origin receives the token only if
     ///     this set contains it.
@@ -153,12 +154,12 @@ public final class AccessTokenSupervisor: Sendable {
         }
     }
 
-    /// Creates a supervisor whose token is never refreshed, such as an API key. If the server refuses it, the call ends
-    /// with this refusal, and the session goes on.
+    /// Creates a supervisor whose token is never refreshed, such as an API key. If the server refuses the token, the
+    /// call ends with this refusal, and the session continues.
     ///
     /// - Parameters:
     ///   - token: The value of the token.
-    ///   - scheme: The scheme with which it is sent. Default: that of the endpoint's authorization type.
+    ///   - scheme: The scheme with which the token is sent. Default: the scheme of the endpoint's authorization type.
     ///   - refuses: Returns whether a response refuses the token although its status is not 401. Default: nil.
     ///   - origins: Other servers that receive the token. Default: none.
     public convenience init(
@@ -223,9 +224,10 @@ public final class AccessTokenSupervisor: Sendable {
 
     /// Replaces the current token with another token of the same session: a token that an extension of the app has
     /// fetched with a separate refresh, or the token of the same user who has logged in again. The new token takes
-    /// precedence over a refresh in progress, and calls continue with the new token. If it has no refresh token, it
-    /// keeps that of the current token. If there is no current token, for example after nil was assigned, or if the
-    /// new token carries the id of another session (``AccessToken/session``), the method does nothing.
+    /// precedence over a refresh in progress, and calls continue with the new token. If the new token has no refresh
+    /// token, it keeps the refresh token of the current token. If there is no current token, for example after nil was
+    /// assigned, or if the new token carries the id of another session (``AccessToken/session``), the method does
+    /// nothing.
     public func replace(_ token: AccessToken) {
         run { $0.replace(token, at: $1) }
     }
@@ -240,7 +242,8 @@ public final class AccessTokenSupervisor: Sendable {
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
     /// The admission policy that makes authorized requests wait while a refresh runs. It is always entered last,
-    /// regardless of its position among the admission policies. A service with the ``handler`` has it already.
+    /// regardless of its position among the admission policies. A service that has the ``handler`` already has this
+    /// policy.
     public var gate: any AdmissionPolicy { TokenGate(supervisor: self) }
 
     /// The adapter that adds the token to authorized requests.

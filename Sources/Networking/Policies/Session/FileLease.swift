@@ -25,15 +25,16 @@ package struct FileLease: Sendable {
         let file = Locked<Int32?>(nil)
     }
 
-    /// The number of bytes that are read and written. A holder is padded with spaces, so that writing it again needs no
-    /// further space and leaves nothing of the previous holder.
+    /// The number of bytes that are read and written. The text of a holder is padded with spaces, so that a later write
+    /// needs no additional disk space and overwrites the previous holder completely.
     private static let size = 256
 
     let path: String
     /// The time for which each renewal is valid.
     package let length: Duration
     let clock: NetworkClock
-    /// Writes bytes at the start of a file. If the result is false, `errno` is the reason. Tests replace it.
+    /// Writes bytes at the start of a file. If the result is false, `errno` contains the reason. Tests replace this
+    /// closure.
     let write: @Sendable (_ file: Int32, _ bytes: Data) -> Bool
 
     package init(
@@ -75,7 +76,7 @@ package struct FileLease: Sendable {
     }
 
     /// Calls a closure while the file is locked against all other processes. A file that was removed in the meantime is
-    /// created again, because its lock excludes nobody.
+    /// created again, because the lock of a removed file excludes no process.
     ///
     /// - Throws: `CocoaError` with the path, also if the file has been removed a hundred times in succession.
     package func locked<Value>(_ body: (_ file: Int32) throws -> Value) throws -> Value {
@@ -146,7 +147,7 @@ package struct FileLease: Sendable {
         return (try? JSONDecoder().decode(Holder.self, from: content), content)
     }
 
-    /// Writes a holder, or spaces if there is none. If this fails, the file has its old content.
+    /// Writes a holder, or spaces if there is none. If this fails, the file keeps its old content.
     ///
     /// - Returns: False if the disk is full or fails.
     private func write(_ holder: Holder?, over old: Data, to file: Int32) throws -> Bool {
@@ -172,8 +173,8 @@ package struct FileLease: Sendable {
         claim.file.withLock { $0 = file }
     }
 
-    /// Returns whether another process holds the lock of the second file. If none does, the file is what a terminated
-    /// process has left, and is removed.
+    /// Returns whether another process holds the lock of the second file. If no process holds the lock, a terminated
+    /// process has left the file, and the file is removed.
     private func isSecondLocked() throws -> Bool {
         let file = try openSecond(creating: 0)
         guard file >= 0 else { return false }
@@ -187,7 +188,7 @@ package struct FileLease: Sendable {
     private func openSecond(creating flag: Int32) throws -> Int32 {
         let file = open(second, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flag, 0o600)
         guard file >= 0 || errno == ENOENT else { throw FileLock.fault(second) }
-        // Somebody else could lock a file of theirs for ever.
+        // Another user could lock a file of their own forever.
         guard file < 0 || FileLock.isTrusted(file) else {
             close(file)
             throw FileLock.fault(second, EPERM)

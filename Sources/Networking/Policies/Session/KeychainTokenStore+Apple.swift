@@ -2,8 +2,8 @@
     public import Foundation
     import Security
 
-    /// A store that saves the token in the keychain. The token is encrypted, stays on this device, and can be read
-    /// after the device was unlocked for the first time since it started.
+    /// A store that saves the token in the keychain. The token is encrypted, stays on this device, and can be read once
+    /// the device has been unlocked for the first time after a restart.
     ///
     /// ```swift
     /// let store = KeychainTokenStore(service: "com.example.app")
@@ -24,10 +24,10 @@
     /// On a Mac, the program must be signed with an application identifier. Otherwise the keychain returns
     /// `errSecMissingEntitlement`.
     ///
-    /// Keychain errors are `NSError` in the domain `NSOSStatusErrorDomain` with the status of the keychain, such as
-    /// `errSecInteractionNotAllowed` before the first unlock: the keychain cannot be read now, and the session
-    /// continues. An item that is not a token is ``AccessToken/Undecodable``, and the next log-in or log-out replaces
-    /// or removes it.
+    /// The store throws keychain errors as `NSError` in the domain `NSOSStatusErrorDomain`, with the keychain's status
+    /// as the code, such as `errSecInteractionNotAllowed` before the first unlock. Such an error means that the
+    /// keychain cannot be read now; the session continues. If the item is not a token, the store throws
+    /// ``AccessToken/Undecodable``; the next log-in replaces the item, and the next log-out removes it.
     public struct KeychainTokenStore: AccessTokenStore {
         private let item: [String: String]
         private let lease: FileLease?

@@ -8,8 +8,8 @@ extension SessionTicket {
         package let isOptional: Bool
         /// Rule 2: whether the call was sent again with a newer token.
         package private(set) var isRepeated = false
-        /// Rule 3: the generation of the token for which the call has waited through a refresh. A refusal of this token
-        /// ends the call. Nil if it has not waited.
+        /// Rule 3: the generation of the token that a refresh brought while the call waited. A refusal of this token
+        /// ends the call. Nil if the call has not waited for a refresh.
         package private(set) var refreshedGeneration: Int?
 
         package init(of session: Int, isOptional: Bool = false) {
@@ -24,7 +24,7 @@ extension SessionTicket {
             refreshedGeneration = refreshed ?? refreshedGeneration
         }
 
-        /// Notes that the token has brought the call further.
+        /// Notes that the call has made progress with the token.
         package mutating func advance() { (isRepeated, refreshedGeneration) = (false, nil) }
 
         /// Returns whether the call may be sent again after its token was refused: once with a newer token, and once

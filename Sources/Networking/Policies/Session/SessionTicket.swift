@@ -13,7 +13,7 @@ package struct SessionTicket: HTTPRequest.Part {
     /// Another origin does not get the token, so its refusal is no refusal of the token.
     package var outsideOrigin: SessionTicket? { call.map { SessionTicket(call: $0) } }
 
-    /// The session's id, so that a response is stored for the user of the request.
+    /// Outside its call, a request keeps only the user of its session, so that its response is stored for this user.
     package var outsideCall: SessionTicket? { user.map { SessionTicket(user: $0) } }
 
     package var identity: [String] { user.map { [$0.id] } ?? [] }
@@ -31,8 +31,8 @@ extension SessionTicket {
         let session: Int
         /// Returns whether no other error handler can decide before the handler of the session.
         let isFirst: @Sendable () -> Bool
-        /// The error of the refresh for which the call waited last, if the session goes on. The handler of the session
-        /// sets it.
+        /// The error of the refresh for which the call waited last, if the session continues. The handler of the
+        /// session sets it.
         @exclusivity(unchecked) nonisolated(unsafe) var refreshError: (any Error)?  // because one task makes the call
         private let (method, path): (HTTPMethod, EndpointPath?)
         /// The state of the call in the session. Only the supervisor uses it, and only under its own lock: it decides
@@ -55,11 +55,12 @@ extension SessionTicket {
 
         func isOf(_ supervisor: AccessTokenSupervisor) -> Bool { self.supervisor == ObjectIdentifier(supervisor) }
 
-        /// The method, the origin and the path template of the endpoint, which are the same for all its values.
+        /// The method, the origin and the path template of the endpoint, which do not depend on the values of the
+        /// endpoint.
         func endpointName() -> String { "\(method) \(home.map { "\($0)" } ?? "")/\(path?.template ?? "")" }
     }
 
-    /// The token of one request. If the session has no token, the request has this object, too.
+    /// The token of one request. The request has this object even if the session has no token.
     final class Token: Sendable {
         /// The generation of the session when the token was added; nil if there was no token.
         let generation: Int?

@@ -6,9 +6,9 @@ import Foundation
 /// If the refused token is no longer the current token, the request is sent again without a refresh. A call is sent
 /// again at most once after a refresh, and at most once because there is a newer token. If there is no new token, or if
 /// the refresh fails, the error of the refused response is passed on, with the error of the refresh as its underlying
-/// error. If no handler that can decide stands before this one (see ``ErrorMapper``), the refresh begins as soon as the
-/// refusal is known; otherwise, it begins when the failure reaches this handler. A handler before this one that ends
-/// the call or retries it prevents the refresh.
+/// error. If no handler before this one can decide (see ``ErrorMapper``), the refresh begins as soon as the refusal is
+/// known; otherwise, it begins when the failure reaches this handler. A handler before this one that ends or retries
+/// the call prevents the refresh.
 ///
 /// The handler handles requests that carry a token of the supervisor and were not redirected to another origin. It does
 /// not need ``TokenRequestAdapter``: if the app adds the token itself, the handler compares the `Authorization` field
@@ -73,7 +73,7 @@ extension NetworkError {
     }
 }
 
-// Explains why a request was refused with 401 although no new token would help.
+// Explains why a request was refused with 401 if a new token would not help.
 extension NetworkError {
     /// Returns the error of a 401 with a reason that says why the request carried no token, or that the scope of its
     /// token is not sufficient. Returns any other error unchanged.
@@ -112,11 +112,11 @@ extension HTTPRequest {
             let resolved = parts[ResolvedEndpoint.self]
         else { return nil }
         if resolved.authorizationType == .none {
-            // The endpoint that refreshes a token needs none.
+            // The endpoint that refreshes a token needs no token.
             return admission == .refresh ? nil : "the authorizationType of the endpoint and the service is none"
         }
         guard let ticket = parts.session else { return "the service has no session (authorizedBy:)" }
-        // The session's adapter notes this even if the session has no token.
+        // The session's adapter sets `ticket.token` even if the session has no token.
         guard ticket.token == nil else { return "the session has no token" }
         if admission == .refresh { return "the requests of a token refresh carry no token" }
         if isForeign { return "the request went to another origin than that of the environment" }

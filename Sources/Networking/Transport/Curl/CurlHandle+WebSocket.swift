@@ -3,7 +3,8 @@
     import Foundation
 
     extension CurlHandle {
-        /// Sets the options for the connection of a WebSocket. From `CURLOPT_CONNECT_ONLY` on, libcurl sends no request.
+        /// Sets the options for the connection of a WebSocket. From `CURLOPT_CONNECT_ONLY` on, libcurl sends no
+        /// request.
         func prepare(for webSocket: CurlWebSocket) throws {
             self.webSocket = webSocket
             let request = webSocket.request

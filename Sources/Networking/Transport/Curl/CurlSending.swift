@@ -1,6 +1,6 @@
 #if os(Linux)
-    /// A request that a loop sends: an exchange, or the handshake of a WebSocket. A class, whose reference needs less of
-    /// the frame of each waiting call than a protocol's value.
+    /// A request that a loop sends: an exchange, or the handshake of a WebSocket. A class, whose reference needs less
+    /// of the frame of each waiting call than a protocol's value.
     class CurlSending: @unchecked Sendable {  // because only the loop's thread uses the variables of the subclasses
         let request: HTTPRequest
         let transfer: Transfer

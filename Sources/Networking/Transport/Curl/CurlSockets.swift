@@ -107,8 +107,8 @@
         /// Whether the last wait returned no events.
         var isQuiet: Bool { readyCount == 0 }
 
-        /// Passes the events of the last wait, whether each is of a WebSocket, and their number, to a closure. Ends idle
-        /// HTTP/1.1 connections that have an event.
+        /// Passes the events of the last wait, whether each is of a WebSocket, and their number, to a closure. Ends
+        /// idle HTTP/1.1 connections that have an event.
         func handleReady(_ handle: (clibcurl_event, _ isOfWebSocket: Bool, Int) -> Void) {
             for event in ready[..<readyCount] where event.socket != alarm {
                 let index = Int(event.socket)

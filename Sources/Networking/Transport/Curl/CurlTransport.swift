@@ -95,8 +95,8 @@
         /// Shuts down gracefully, for example before a server process exits. The transport refuses new requests with
         /// ``NetworkError/Kind/transportShutDown``, waits until the requests in progress have ended (and their bodies
         /// have been read), and then calls ``shutDown()``. New requests are also redirects, retries, and the requests
-        /// of calls that wait for a permit. WebSockets are closed with code 1001 at once. If this method is called several
-        /// times, the shortest limit applies.
+        /// of calls that wait for a permit. WebSockets are closed with code 1001 at once. If this method is called
+        /// several times, the shortest limit applies.
         ///
         /// ```swift
         /// await transport.shutDown(draining: .seconds(10))

@@ -70,8 +70,8 @@
             turn()
         }
 
-        /// Ends the WebSocket, because its caller no longer waits. The connection may have been left in the order, which
-        /// nobody takes it from then.
+        /// Ends the WebSocket, because its caller no longer waits. The connection may have been left in the order,
+        /// which nobody takes it from then.
         func cancel(_ error: NetworkError) {
             end(error)
             withExtendedLifetime(order.take()) {}

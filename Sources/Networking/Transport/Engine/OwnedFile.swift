@@ -117,8 +117,8 @@ package enum OwnedFolder {
 
     /// Creates a folder if it does not exist, with the folders that contain it.
     ///
-    /// - Throws: ``NetworkError/Kind/fileNotWritable`` if others can read an existing folder. It is not changed, because
-    ///   it may have another purpose.
+    /// - Throws: ``NetworkError/Kind/fileNotWritable`` if others can read an existing folder. It is not changed,
+    ///   because it may have another purpose.
     package static func create(_ url: URL) throws {
         guard url.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme, userInfo: [NSURLErrorKey: url]) }
         let path = url.path

@@ -25,8 +25,9 @@ extension HTTPRequest {
     /// Whether the call is never repeated if the server may have executed its request.
     var reportsDoubt: Bool { parts.transfer?.rules?.reportsDoubt ?? false }
 
-    /// Whether an engine may send the request again, although the server may have executed it: its method is idempotent,
-    /// its body can be read again, the second one is not refused because of the first, and its call allows it.
+    /// Whether an engine may send the request again, although the server may have executed it: its method is
+    /// idempotent, its body can be read again, the second one is not refused because of the first, and its call allows
+    /// it.
     var isRepeatable: Bool {
         method.isIdempotent && body.isReplayable && !headers.hasWriteCondition && !reportsDoubt
     }

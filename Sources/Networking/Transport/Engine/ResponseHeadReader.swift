@@ -61,8 +61,8 @@ package struct ResponseHeadReader {
         return .more
     }
 
-    /// Returns a part of a line as the value of a field. In a URI reference that is not UTF-8, the bytes are escaped, so
-    /// that the server gets the same bytes back.
+    /// Returns a part of a line as the value of a field. In a URI reference that is not UTF-8, the bytes are escaped,
+    /// so that the server gets the same bytes back.
     private func value(_ line: UnsafeRawBufferPointer, _ range: Range<Int>, of name: HTTPHeader.Name) -> String {
         let value = text(line, range)
         guard name == .location, !String(decoding: line, as: UTF8.self).utf8.elementsEqual(line) else { return value }

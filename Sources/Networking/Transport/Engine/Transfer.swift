@@ -70,8 +70,8 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     /// Whether the response is a redirect.
     var isRedirect: Bool { head?.status.isRedirection ?? false }
 
-    /// Whether fewer bytes of the body have arrived than its length. False for a body with a content coding, because the
-    /// length does not count decoded bytes.
+    /// Whether fewer bytes of the body have arrived than its length. False for a body with a content coding, because
+    /// the length does not count decoded bytes.
     var isCutOff: Bool {
         guard let head, head.headers.contentCodings.isEmpty,
             let length = try? head.bodyLength(for: request.method)

@@ -14,8 +14,8 @@ package protocol WebSocketChannel: AnyObject, Sendable {
     /// Sends a message, and waits until the system has taken all of it. Messages are sent in the order of the calls.
     /// If the wait is interrupted, a message of which nothing has been sent is not sent.
     ///
-    /// - Throws: ``WebSocketOutbox/Refusal`` if nothing is sent because the connection has ended; ``NetworkError`` if the
-    ///   connection is lost meanwhile.
+    /// - Throws: ``WebSocketOutbox/Refusal`` if nothing is sent because the connection has ended; ``NetworkError`` if
+    ///   the connection is lost meanwhile.
     func send(_ message: WebSocketMessage) async throws
 
     /// Sends a ping. Its pong counts as an arrival.

@@ -90,8 +90,8 @@ public struct WebSocketClose: Hashable, Error {
     /// Creates an end.
     ///
     /// - Parameters:
-    ///   - code: The code. Default: 1000. One that must not be sent, such as 1006, is left out of the close frame; `URLSession`
-    ///     sends 1000 in its place.
+    ///   - code: The code. Default: 1000. One that must not be sent, such as 1006, is left out of the close frame;
+    ///     `URLSession` sends 1000 in its place.
     ///   - reason: A text for the log of the peer. Default: empty. It is cut off after 123 bytes.
     public init(_ code: Code = .normal, reason: String = "") {
         self.code = code

@@ -1,5 +1,5 @@
-/// The messages that have arrived on a connection and wait for their reader. The engine stops reading while the inbox is
-/// full, and is asked to go on when half of the capacity is free.
+/// The messages that have arrived on a connection and wait for their reader. The engine stops reading while the inbox
+/// is full, and is asked to go on when half of the capacity is free.
 package final class WebSocketInbox: Sendable {
     private struct State: Sendable {
         /// The messages in the opposite order, so that taking one is cheap, and those that arrived after them.

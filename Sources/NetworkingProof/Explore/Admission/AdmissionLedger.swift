@@ -93,8 +93,8 @@ final class AdmissionLedger: @unchecked Sendable {  // because one thread at a t
         change(limit, by: release)
     }
 
-    /// A head arrives: a refusal halves the limit of its host, unless requests of the last halving are in progress. Each
-    /// other head raises a lower limit by one.
+    /// A head arrives: a refusal halves the limit of its host, unless requests of the last halving are in progress.
+    /// Each other head raises a lower limit by one.
     func hear(_ caller: Int, _ limit: Int, isRefused: Bool, by tell: () -> Void) {
         let (host, perHost) = (callers[caller].host, limits[limit].perHost)
         let now = allowed[limit][host]

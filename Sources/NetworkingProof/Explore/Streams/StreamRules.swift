@@ -1,5 +1,5 @@
-/// The rules of an event stream, and the facts that they need. They record what the server has sent themselves, and know
-/// nothing of the machine and of the parser. The name of a rule is the name of its function.
+/// The rules of an event stream, and the facts that they need. They record what the server has sent themselves, and
+/// know nothing of the machine and of the parser. The name of a rule is the name of its function.
 struct StreamRules: Sendable {
     /// When a call may be repeated.
     enum Repetition: Sendable {
@@ -165,8 +165,8 @@ struct StreamRules: Sendable {
     }
 
     /// If the server has sent a delay, it replaces the delay of the app. The delay doubles with each connection without
-    /// an event, up to a factor of 16 and to 10 minutes. A longer delay stays as it is. The first wait is between three and
-    /// five quarters of the delay, a later one between a half and six fifths of it.
+    /// an event, up to a factor of 16 and to 10 minutes. A longer delay stays as it is. The first wait is between three
+    /// and five quarters of the delay, a later one between a half and six fifths of it.
     private mutating func waitsLongerWithoutEvents(_ wait: Duration, _ delay: Duration) {
         let factor = 1 << min(reconnections, 4)
         let time = min(delay * factor, max(delay, .seconds(600)))

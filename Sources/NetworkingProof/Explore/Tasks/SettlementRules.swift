@@ -1,5 +1,5 @@
-/// The rules of a settlement, and the facts that they need. They know nothing of the settlement. The name of a rule is the
-/// name of its function.
+/// The rules of a settlement, and the facts that they need. They know nothing of the settlement. The name of a rule is
+/// the name of its function.
 struct SettlementRules {
     /// What the observers have heard, in this order.
     private(set) var seen: [(observer: Int, outcome: String)] = []

@@ -12,8 +12,8 @@ extension TaskSystem {
         var next: Int?
         /// Whether the closure has returned ``next``.
         var isFollowing = false
-        /// Whether the closure has failed: ``next`` did not exist yet, or waited for this task, so that both tasks would
-        /// wait for ever.
+        /// Whether the closure has failed: ``next`` did not exist yet, or waited for this task, so that both tasks
+        /// would wait for ever.
         var hasFailed = false
         /// Whether ``next`` had ended, or was cancelled, when the closure returned it. If so, the task takes over the
         /// outcome of ``next``, not the outcome of a task that ``next`` followed.

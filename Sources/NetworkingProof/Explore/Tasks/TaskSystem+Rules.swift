@@ -109,8 +109,8 @@ extension TaskSystem {
         return false
     }
 
-    /// Whether a task may have its outcome: it is a call, it was cancelled, or the outcome follows from those of the tasks
-    /// that it waits for.
+    /// Whether a task may have its outcome: it is a call, it was cancelled, or the outcome follows from those of the
+    /// tasks that it waits for.
     private func isExplained(_ node: Node) -> Bool {
         node.isCall || node.isCancelled || node.hasFailed || hasSources(node) && expected(node).contains(node.found)
     }
