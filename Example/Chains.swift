@@ -9,8 +9,8 @@ struct VersionAdapter: RequestAdapter {
     }
 }
 
-/// An error handler of the app: ends a call with the app's error if the server asks for a subscription. It stands
-/// behind the handler of the session, so that it does not delay a refresh.
+/// An error handler of the app: ends a call with the app's error if the server asks for a subscription. In the chain,
+/// it follows the session's handler, so that it does not delay a token refresh.
 struct SubscriptionHandler: ErrorHandler {
     func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
         failure.status == .paymentRequired ? .fail(ContactError.subscriptionRequired) : .next(failure.error)
@@ -21,8 +21,8 @@ extension ContactService {
     /// Creates the service with its two chains: each request passes the adapters before it is sent, and each failure
     /// passes the handlers.
     ///
-    /// `ContactService(environment: environment, authorizedBy: session) { $0.retry = … }` puts the parts of the session
-    /// and the retries at the same positions.
+    /// `ContactService(environment: environment, authorizedBy: session) { $0.retry = … }` puts the session's adapter
+    /// and handler, and the retries, at the same positions.
     convenience init(_ environment: NetworkEnvironment, session: AccessTokenSupervisor, retry: RetryPolicy) {
         self.init(
             environment: environment,

@@ -13,7 +13,7 @@ struct Tour {
     /// The recorder of the traffic, for the last step of the tour.
     private let recorder = HARRecorder(limit: 5_000)
     private let recording: ObservationToken
-    /// The page of the calls.
+    /// The inspector, whose page shows the calls.
     private let inspector: NetworkInspector
     private let inspecting: ObservationToken
 
@@ -91,7 +91,7 @@ struct Tour {
         ledger.step("renamed and fetched contact 7: \(contact.name)", isRight: contact.name == "Grace")
     }
 
-    /// One call that passes both chains: its token is refused, refreshed, and the call is repeated.
+    /// One call that passes both chains: its token is refused and refreshed, and the call is repeated.
     private func chains() async throws {
         backend.expireToken()
         let response = try await ledger.call {
@@ -177,7 +177,7 @@ struct Tour {
         let reachability = ReachabilityService(
             host: "127.0.0.1", port: backend.server.port, interval: .milliseconds(20))
         let (changes, change) = AsyncStream.makeStream(of: ReachabilityStatus.self)
-        // The service checks while it is observed, and calls the closure on the main actor.
+        // The service checks the connectivity while it is observed, and calls the closure on the main actor.
         let token = reachability.statuses.observe(replayingCurrent: true) { status in
             print("    connectivity callback: \(status.isReachable ? "online" : "offline")")
             change.yield(status)

@@ -49,7 +49,7 @@ struct Uploads {
     /// Uploads a file.
     static func upload(_ file: URL, to server: URL) async throws {
         let service = NetworkService(environment: NetworkEnvironment(baseURL: server)) {
-            // The server may still read what the killed process has sent.
+            // The server may still be reading the bytes that the killed process sent.
             $0.retry = RetryPolicy(retries: 50, backoff: .constant(.milliseconds(100)))
             $0.settings.maximumAttempts = 60
         }
@@ -65,7 +65,7 @@ final class FilmServer: @unchecked Sendable {  // because of the lock around eve
     private var isBusy = false
 
     var received: Data { lock.withLock { bytes } }
-    /// Where the requests that send bytes began.
+    /// The offsets at which the requests that send bytes began.
     var starts: [Int] { lock.withLock { offsets } }
 
     func start(length: Int) throws -> LoopbackServer {

@@ -44,7 +44,7 @@ struct Writes {
         return process
     }
 
-    /// Writes a comment, unless the outbox still contains it, and returns when it was sent.
+    /// Adds a comment to the outbox, unless the outbox still contains one, and returns when the comment has been sent.
     static func write(in folder: URL, to server: URL) async throws {
         let service = NetworkService(environment: NetworkEnvironment(baseURL: server))
         let outbox = try Outbox(
@@ -77,7 +77,7 @@ enum CommentEndpoint: Endpoint, Codable {
     }
 }
 
-/// A server that honours idempotency keys. It executes the first write, but does not respond until it is allowed to.
+/// A server that honours idempotency keys. It executes the first write, but responds only when `isHanging` is false.
 final class CommentServer: @unchecked Sendable {  // because of the lock around every variable
     private let lock = NSLock()
     private var keys: Set<String> = []

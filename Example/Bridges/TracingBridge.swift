@@ -3,8 +3,8 @@ import Networking
 import ServiceContextModule
 import Tracing
 
-/// Adds the fields of the current trace to each attempt, as the instrument of the process writes them:
-/// `RequestAdaptingService([TracingAdapter()])`.
+/// Adds the fields of the current trace to each attempt, as the process's `InstrumentationSystem.instrument` defines
+/// them: `RequestAdaptingService([TracingAdapter()])`.
 struct TracingAdapter: SynchronousRequestAdapter {
     private struct Fields: Injector {
         func inject(_ value: String, forKey key: String, into headers: inout HTTPHeaders) {

@@ -28,7 +28,8 @@ struct Etcd: Sendable {
     init(_ url: URL) {
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
-        // Every request may be repeated. A repetition has no further effect, or grants another lease, which expires.
+        // Every request may be repeated: a repetition either has no further effect, or grants an additional lease,
+        // which expires.
         let retry = RetryPolicy(
             retries: 4, backoff: .exponential(first: .milliseconds(50), limit: .seconds(1)), jitter: .full,
             repeatsUnsafeRequests: true)

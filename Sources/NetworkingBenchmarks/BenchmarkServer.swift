@@ -6,7 +6,7 @@
     /// and ends when its standard input ends.
     ///
     /// `/json` returns 1 KiB of JSON. `/items/N` requires a bearer token. `POST /refresh` issues a token after 50 ms.
-    /// The arguments set its lifetime. `/hang` never responds. `/counts` returns the counts of requests.
+    /// The arguments set the lifetime of the token. `/hang` never responds. `/counts` returns the counts of requests.
     final class BenchmarkServer {
         private struct Delayed {
             let due: Double
@@ -119,7 +119,8 @@
             delayed.append(Delayed(due: BenchmarkServer.now + delay, socket: socket, answer: answer))
         }
 
-        /// Sends the responses that are due. Returns the milliseconds until the next response, or -1 if none is left.
+        /// Sends the responses that are due. Returns the milliseconds until the next response, or -1 if no response is
+        /// pending.
         private func sendDue() -> Int32 {
             guard !delayed.isEmpty else { return -1 }
             let now = BenchmarkServer.now

@@ -84,7 +84,7 @@
             return PipelineSubject(url, on: TaggedTransport(cacheControl: cacheControl)) { $0.cache = cache }.service
         }
 
-        /// Measures a lookup in Foundation's cache, without a call around it.
+        /// Measures only a lookup in Foundation's cache, not a whole call.
         private func addFoundation(_ report: Report, _ rounds: Int, _ calls: Int) {
             guard let url = URL(string: "http://127.0.0.1:1/items/1"),
                 let response = HTTPURLResponse(

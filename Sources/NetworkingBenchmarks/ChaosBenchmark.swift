@@ -3,8 +3,8 @@
     import Networking
     import NetworkingTesting
 
-    /// Sends requests through a proxy that refuses, resets, delays and silences connections, and checks what a caller
-    /// may rely on.
+    /// Sends requests through a proxy that refuses, resets, delays and silences connections, and checks the guarantees
+    /// that a caller relies on.
     struct ChaosBenchmark: Benchmark {
         let name = "chaos"
         let explanation =
@@ -57,7 +57,7 @@
                 Row(subject: subject, concurrency: 64, callsPerSecond: Double(count) / wall, wall: wall, note: note))
         }
 
-        /// Runs an action with the numbers below `count`, 64 at once.
+        /// Runs an action for each number below `count`, 64 at a time.
         private func together(_ count: Int, _ action: @escaping @Sendable (Int) async throws -> Void) async throws {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for worker in 0..<64 {
@@ -69,8 +69,8 @@
             }
         }
 
-        /// - Returns: The number of calls that failed, each of them with a kind that says that it may have been
-        ///   executed.
+        /// - Returns: The number of calls that failed. The kind of each error says that the server may have executed
+        ///   the call.
         private func calls(
             _ method: HTTPMethod, _ count: Int, on service: NetworkService, _ backend: ChaosBackend
         ) async throws -> Int {
@@ -139,7 +139,7 @@
         }
     }
 
-    /// A number that tasks count up.
+    /// A counter that several tasks increment.
     private final class Counter: @unchecked Sendable {  // because of the lock around its variable
         private let lock = NSLock()
         private var count = 0

@@ -1,20 +1,20 @@
 #if os(Linux)
     import Foundation
 
-    /// A TCP proxy that treats connections badly, by a script that depends on a seed only. It runs in a process of its
-    /// own and ends when its standard input ends.
+    /// A TCP proxy that disturbs connections, in a way that depends only on a seed. It runs in a process of its own and
+    /// ends when its standard input ends.
     enum ChaosProxy {
         /// What happens to a connection.
         private enum Fate {
-            /// All bytes are passed on.
+            /// All bytes are forwarded.
             case healthy
             /// The connection is reset at once.
             case refused
-            /// Both sides keep the connection, but no byte is passed on after this number of bytes.
+            /// The connection stays open, but after this number of bytes nothing is forwarded.
             case silent(after: Int)
             /// The connection is reset after this number of bytes.
             case reset(after: Int)
-            /// Each piece waits for this number of milliseconds.
+            /// Each piece is delayed by this number of milliseconds.
             case slow(UInt32)
 
             init(connection: UInt64, seed: UInt64) {

@@ -3,7 +3,7 @@
     import Networking
     import NetworkingTesting
 
-    /// Measures WebSockets: an echo beside Python's `websockets`, large messages, and idle sockets.
+    /// Measures WebSockets: an echo compared with Python's `websockets`, large messages, and idle sockets.
     struct SocketBenchmark: Benchmark {
         let name = "websocket"
         let explanation =
@@ -32,7 +32,7 @@
             try await idle(report, count, isQuick) { open("echo") }
         }
 
-        /// Sends and receives messages on connections, and lets Python do the same, alternating.
+        /// Lets the library and Python send and receive messages alternately, on the same number of connections.
         private func race(
             _ report: Report, _ connections: Int, _ isQuick: Bool, _ url: URL, _ open: () -> WebSocket
         ) async throws {
@@ -157,7 +157,7 @@
             let wall = (ContinuousClock.now - begun) / .seconds(1)
             try await Task.sleep(for: .seconds(1))
             let growth = Measurement.residentKiB - before
-            // Two pings of each socket, at the default interval.
+            // Long enough for two pings of each socket, at the default interval.
             let idle = try await Measurement.of {
                 try await Task.sleep(for: .seconds(isQuick ? 2 : 60))
                 return count

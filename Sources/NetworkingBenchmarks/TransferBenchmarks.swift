@@ -122,8 +122,7 @@
             report.add(Row(subject: "curl", wall: walls[1].median, note: rate(walls[1].median)))
         }
 
-        /// Sends the file plain, and as an upload that goes on after an interruption, alternately, and reports the
-        /// medians.
+        /// Sends the file alternately as a plain upload and as a resumable upload, and reports the medians.
         func compare(_ report: Report, _ send: (_ isResumable: Bool) async throws -> Void) async throws {
             var walls = [[Double]](repeating: [], count: 2)
             var growths = [0, 0]

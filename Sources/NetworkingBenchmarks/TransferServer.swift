@@ -4,8 +4,8 @@
     /// The server of the transfer benchmarks. It runs in a process of its own, with one thread for each connection,
     /// and ends when its standard input ends.
     ///
-    /// `GET /N` returns N bytes. `/tus` creates an upload of tus 1.0. Any other `POST` reads the whole body and returns
-    /// the time of its first byte, in nanoseconds of the monotonic clock.
+    /// `GET /N` returns N bytes. `/tus` creates an upload of tus 1.0. For any other `POST`, the server reads the whole
+    /// body and returns the time at which the first byte arrived, in nanoseconds of the monotonic clock.
     enum TransferServer {
         private static let piece = [UInt8](repeating: 7, count: 1 << 20)
 
@@ -57,7 +57,7 @@
             }
         }
 
-        /// Returns the response to a request whose body was read.
+        /// Returns the response to a request whose body has been read.
         private static func answer(to head: String, _ length: Int, _ first: UInt64?) -> String {
             let tus = "Tus-Resumable: 1.0.0\r\nTus-Version: 1.0.0\r\n"
             switch head.prefix(while: { $0 != "\r" }).split(separator: " ").prefix(2).joined(separator: " ") {

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// The lexical rules of RFC 9110. They do not use the library's rules, so that they find faults in the library's rules.
+/// The lexical rules of RFC 9110, written independently of the library's rules, so that they find faults in those.
 enum Bytes {
     static func isToken(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.allSatisfy { isLetterOrDigit($0) || "!#$%&'*+-.^_`|~".utf8.contains($0) }

@@ -1,7 +1,7 @@
 import Dispatch
 
-/// Runs an asynchronous closure, and blocks the thread until it has returned. The thread must not be one of the threads
-/// that run tasks.
+/// Runs an asynchronous closure, and blocks the thread until the closure has returned. The thread must not be one of
+/// the threads that run tasks.
 func waiting<Value: Sendable>(for body: @escaping @Sendable () async throws -> Value) throws -> Value {
     let result = WaitResult<Value>()
     let done = DispatchSemaphore(value: 0)

@@ -28,7 +28,7 @@ final class Report: @unchecked Sendable {  // because of the lock around every v
         write("\(check): \(text), \(Int((ContinuousClock.now - begun) / .seconds(1))) s\n", to: .standardError)
     }
 
-    /// Prints the result of a check, its violations, and the history that leads to a violation.
+    /// Prints the result of a check, its violations, and the moves before a violation.
     func end(
         _ check: String, since begun: ContinuousClock.Instant, _ result: String, violations: [String] = [],
         history: [String] = []

@@ -45,7 +45,7 @@ private struct FramedLines {
         return String(decoding: rest[..<end], as: UTF8.self)
     }
 
-    /// Returns the next `count` bytes; nil if fewer bytes are left.
+    /// Returns the next `count` bytes; nil if fewer bytes remain.
     mutating func bytes(_ count: Int) -> [UInt8]? {
         guard rest.count >= count else { return nil }
         defer { rest = rest.dropFirst(count) }

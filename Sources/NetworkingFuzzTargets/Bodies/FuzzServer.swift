@@ -27,8 +27,8 @@ final class FuzzServer: @unchecked Sendable {  // because of the lock around eve
         lock.withLock { (self.response, requests) = (response, []) }
     }
 
-    /// The requests that the server has read since ``prepare(_:)``. Each request has a head, and the number of body
-    /// bytes that its `Content-Length` says.
+    /// The requests that the server has read since ``prepare(_:)``. Each consists of the head, and as many body bytes
+    /// as its `Content-Length` says.
     var received: [[UInt8]] { lock.withLock { requests } }
 
     private func serve(_ socket: LoopbackSocket) {

@@ -2,8 +2,8 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// A JSON text of any kind. What the library reads, Foundation reads, too, and it does not change if it is written
-    /// and read again.
+    /// A JSON text of any kind. Foundation also accepts each text that the library accepts. The value does not change
+    /// if it is written and read again.
     static let jsonTexts = FuzzTarget("json-texts") { input in
         let text = Data(input.bytes)
         guard let value = try? JSONValue(json: text) else {

@@ -2,10 +2,10 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// A cache on disk. The input contains the query of a URL, the head and the body of the response, and the text of a
-    /// changed file. A second cache in the same directory finds the same response. The cache ignores a file in which
-    /// one bit is wrong. If the changed file has the correct checksum of its text, the cache ignores the file, or
-    /// returns a body that is the end of this text.
+    /// A cache on disk. The input contains the query of a URL, the head and the body of the response, and a text that
+    /// replaces the file. A second cache in the same directory finds the same response. The cache ignores a file in
+    /// which one bit is wrong. If the file is replaced by this text with a correct checksum, the cache either ignores
+    /// the file, or returns the end of the text as the body.
     static let cacheEntries = FuzzTarget("cache-entries", count: 60_000) { input in
         guard let (status, headers) = head(input[1]) else { return }
         let folder = FuzzFolder("cache")
@@ -64,7 +64,7 @@ extension FuzzTarget {
             return try await service.response(endpoint.settings { $0.caching = rule }, as: .data).http
         } catch let error as NetworkError {
             if error.kind == .notCached { return nil }
-            // A part that was not asked for is not a success.
+            // A partial response that was not requested is an error.
             try requireReason(error, .malformedResponse, .truncatedBody)
             return nil
         }

@@ -2,11 +2,11 @@ import Foundation
 import NetworkingOutbox
 
 extension FuzzTarget {
-    /// The file of an outbox's entry, which a damaged disk or another version has written. It is read as an entry, or
-    /// reported with one line that says what was found; an entry that is read is written back as the same entry.
+    /// The file of an outbox entry that is damaged, or that another version has written. The file is either read as an
+    /// entry, or refused with an error of one line. An entry does not change if it is written and read again.
     static let outboxEntries = FuzzTarget("outbox-entries", count: 200_000) { input in
         let bytes = Data(input.bytes)
-        // A correct checksum, so that the members are reached.
+        // The second text has a correct checksum, so that its members are decoded.
         let end = bytes.firstIndex(of: 0x0A).map { $0 + 1 } ?? bytes.startIndex
         for text in [bytes, OutboxRecord.sealed(bytes[end...])] {
             let record: OutboxRecord

@@ -2,7 +2,7 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// The record of the removals in a directory of the cache, which another program has written. If the input has a
+    /// The file that records the removals in the cache's directory, written by another program. If the input has a
     /// second part, the first part is repeated until the record has its largest size. Every call succeeds; a response
     /// that was removed is not found again; and the record does not grow further.
     static let removals = FuzzTarget("removals", count: 40_000) { input in

@@ -2,8 +2,8 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// The file of a token, which another program has written. It is read as a token, or reported as damaged. A session
-    /// with this file is logged in or logged out; a log-in replaces the file; and no text shows the token.
+    /// A token file that another program has written. The file is read as a token, or reported as damaged. A session
+    /// with this file is logged in or logged out; a log-in replaces the file; and no description shows the token.
     static let tokenFiles = FuzzTarget("token-files", count: 100_000) { input in
         let folder = FuzzFolder("token")
         try folder.empty()
@@ -28,8 +28,8 @@ extension FuzzTarget {
         try require(try store.load() == new, "the saved token differs")
     }
 
-    /// The file of a lease, which another program has written. The lease is free, or is taken over when it has expired;
-    /// the refresh runs once, and its token is stored.
+    /// A lease file that another program has written. The lease is free, or is taken over when it has expired; the
+    /// refresh runs once, and its token is stored.
     static let leases = FuzzTarget("leases", count: 20_000) { input in
         let folder = FuzzFolder("lease")
         try folder.empty()
@@ -73,7 +73,7 @@ private final class JumpingClock: Clock, @unchecked Sendable {  // because of it
     }
 }
 
-/// A number that several threads count.
+/// A counter that several threads increment.
 private final class Count: @unchecked Sendable {  // because of its lock
     private let lock = NSLock()
     private var count = 0

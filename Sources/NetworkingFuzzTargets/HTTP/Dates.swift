@@ -23,7 +23,7 @@ extension FuzzTarget {
         try require(HTTPDate(ofCookie: text) == date, "\(text) is read as a different date of a cookie")
     }
 
-    /// Returns the text of a date that the C library's calendar has computed.
+    /// Returns a date as text, computed with the C library's calendar.
     private static func expectedText(_ seconds: Int64) -> String {
         var (time, parts) = (time_t(seconds), tm())
         gmtime_r(&time, &parts)

@@ -2,9 +2,9 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// Two lists of header fields, in whose names and values `#` stands for the number of the line. After the second is
-    /// merged into the first, each name of the second has the values of the second, and each other name has its old
-    /// values, in their order.
+    /// Two lists of header fields, in whose names and values `#` stands for the number of the line. After the second
+    /// list has been merged into the first, each name in the second list has only the values of that list, and every
+    /// other name has its old values. The order of the values is kept.
     static let headerMerges = FuzzTarget("header-merges") { input in
         let (old, new) = (fields(input[0]), fields(input[1]))
         var merged = old

@@ -2,8 +2,8 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// A base URL, a path prefix and a value. The request goes to the server of the base URL, and its path begins with
-    /// the path of the base URL. Otherwise, the request is refused.
+    /// A base URL, a path prefix and a value. Either the request goes to the server of the base URL, with a path that
+    /// begins with the base URL's path, or the request is refused.
     static let baseURLs = FuzzTarget("base-urls", count: 500_000) { input in
         guard let base = URL(string: input.text(0)) else { return }
         let (value, prefix) = (input.text(1), input.text(2))

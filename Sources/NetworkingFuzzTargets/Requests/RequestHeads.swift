@@ -3,8 +3,7 @@ import Networking
 
 extension FuzzTarget {
     /// A request that the engine sends: the method, a segment, a query value, the name and value of a field, and the
-    /// body. The server receives one request, with these parts and nothing else, or the request is refused with a
-    /// reason.
+    /// body. Either the server receives one request with exactly these parts, or the request is refused with a reason.
     static let requestHeads = FuzzTarget("request-heads", count: 30_000) { input in
         let server = try requestServer.get()
         server.prepare(Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8))

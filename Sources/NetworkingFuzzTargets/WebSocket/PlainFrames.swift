@@ -1,8 +1,8 @@
 import Foundation
 import Networking
 
-/// The frames of a server without compression, read as RFC 6455 section 5 describes them. The rules are written down
-/// here once more, without the library's, so that they find faults in the library's.
+/// The uncompressed frames of a server, read as RFC 6455 section 5 describes them. This reader is independent of the
+/// library's decoder, so that it finds faults in the decoder.
 struct PlainFrames {
     private(set) var events: [WebSocketDecoder.Event] = []
     /// The code with which the client closes the connection; nil if the frames are valid.
@@ -13,7 +13,7 @@ struct PlainFrames {
     private var rest: ArraySlice<UInt8>
     private let limit: Int
     private var message: (isText: Bool, bytes: [UInt8])?
-    /// The bytes of a character of a text that goes on in the next frame.
+    /// The first bytes of a character that continues in the next frame of a text.
     private var begun: [UInt8] = []
 
     init(_ bytes: [UInt8], limit: Int) {
@@ -85,7 +85,7 @@ struct PlainFrames {
         return text.utf8.elementsEqual(bytes) ? text : nil
     }
 
-    /// Whether a character of UTF-8 can begin with these bytes, and has more.
+    /// Whether these bytes can be the beginning of a longer UTF-8 character.
     private static func beginsCharacter(_ bytes: [UInt8]) -> Bool {
         let ends: [[UInt8]] = [[0x80], [0x90], [0xA0], [0xBF]]
         let longer = ends + ends.flatMap { [$0 + [0x80], $0 + [0x80, 0x80]] }

@@ -2,9 +2,10 @@ import Foundation
 import Networking
 
 extension FuzzTarget {
-    /// The frames of a server, after a byte that says how they arrive: whether compression was agreed on (bit 0), with
-    /// which limit (bit 4), and in pieces of how many bytes (bits 5 to 7). What is read does not depend on the pieces.
-    /// Without compression, it is what RFC 6455 says. Each event can be written and read again.
+    /// A byte of options and the frames of a server. The options are whether compression has been agreed on (bit 0),
+    /// the message limit (bit 4), and the size of the pieces in which the frames arrive (bits 5 to 7). The result does
+    /// not depend on the size of the pieces. Without compression, the result is as RFC 6455 requires. Each event can be
+    /// written and read again.
     static let webSocketFrames = FuzzTarget("websocket-frames", checkFrames)
 
     private static func checkFrames(_ input: FuzzInput) throws {
@@ -15,7 +16,7 @@ extension FuzzTarget {
         let whole = Reading(bytes, inPiecesOf: max(bytes.count, 1), limit: limit, compresses: compresses)
         let pieces = Reading(bytes, inPiecesOf: 1 + Int(options >> 5), limit: limit, compresses: compresses)
         try require(pieces.events, equals: whole.events, "the events, read in pieces")
-        // Of a compressed message that is damaged and too large, either may be found first.
+        // If a compressed message is both damaged and too large, either fault may be found first.
         try require((pieces.code == nil), equals: whole.code == nil, "whether there is a fault, read in pieces")
         if !compresses { try require(pieces.code, equals: whole.code, "the code of the fault, read in pieces") }
         try require([nil, 1002, 1007, 1009].contains(whole.code), "the code of the fault")
@@ -25,7 +26,7 @@ extension FuzzTarget {
         guard !compresses else { return }
         let expected = PlainFrames(bytes, limit: limit)
         try require(whole.events, equals: expected.events, "the events")
-        // Text that is not UTF-8 is a fault before its message has arrived.
+        // Text that is not UTF-8 may be reported before the whole message has arrived.
         let isEarly = expected.isCutOff && expected.fault == nil && whole.code == 1007
         if !isEarly { try require(whole.code, equals: expected.fault, "the code of the fault") }
     }
@@ -39,7 +40,7 @@ extension FuzzTarget {
         try require(again.events, equals: [event], "the event, written and read")
     }
 
-    /// What a decoder reads.
+    /// The events and the fault that a decoder finds.
     private struct Reading {
         var events: [WebSocketDecoder.Event] = []
         /// The code of the fault; nil if there was none.

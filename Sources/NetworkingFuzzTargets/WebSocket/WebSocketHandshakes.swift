@@ -3,7 +3,8 @@ import Networking
 
 extension FuzzTarget {
     /// The subprotocols that were offered, one per line, and the fields of a response with status 101. The response is
-    /// accepted only if RFC 6455 section 4.1 and RFC 7692 section 7.1 allow that. Otherwise the fault has one line.
+    /// accepted only if RFC 6455 section 4.1 and RFC 7692 section 7.1 allow that. Otherwise, the response is refused
+    /// with a reason of one line.
     static let webSocketHandshakes = FuzzTarget("websocket-handshakes") { input in
         let offered = input.text(0).split(separator: "\n").map(String.init).filter(Bytes.isToken)
         var headers = HTTPHeaders()

@@ -68,7 +68,7 @@ struct Exploration<Explored: World> {
         origins.append(origin)
     }
 
-    /// The moves that lead to a state.
+    /// The moves from an initial state to the state with this index.
     private func history(to index: UInt32) -> [String] {
         var steps: [Int] = []
         var index = index

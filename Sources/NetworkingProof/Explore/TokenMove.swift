@@ -75,8 +75,8 @@ extension TokenWorld {
         options.roles[index] != .nested || callers[0].phase == .refused
     }
 
-    /// The next steps of a refused call. It waits for the nested call, if there is one. A chain that hangs takes no
-    /// step.
+    /// The next steps of a refused call. The call waits for the nested call, if there is one. A chain of handlers that
+    /// hangs takes no step.
     private func chainSteps(of index: Int) -> [TokenMove.CallerStep] {
         guard index > 0 || !zip(callers, options.roles).contains(where: { $1 == .nested && $0.phase != .idle }) else {
             return [.cancel]

@@ -17,7 +17,7 @@ extension TokenRules {
     ///   - hasExpired: Whether the current token has expired.
     mutating func admit(_ index: Int, isStoreRead: Bool, runs: Bool, token: String?, hasExpired: Bool) {
         let call = calls[index]
-        guard call.isOfSession || !call.isOptional else { return }  // it will carry nothing
+        guard call.isOfSession || !call.isOptional else { return }  // it will carry no token
         expect(isStoreRead, "rule 12: nothing is sent before the store has been read")
         expect(!runs, "rule 4: nothing is sent while a refresh runs")
         expect(call.isOfSession, "rule 11: no call of another session is admitted")
@@ -34,7 +34,7 @@ extension TokenRules {
     /// A call is sent.
     ///
     /// - Parameters:
-    ///   - token: The token that it carries.
+    ///   - token: The token that the call carries.
     ///   - current: The current token.
     mutating func send(_ index: Int, with token: String?, whileCurrentIs current: String?) {
         let call = calls[index]
@@ -90,7 +90,7 @@ extension TokenRules {
         if calls[index].refreshed == .current { refusing.insert(endpoint) }
     }
 
-    /// The error handlers of a refused call have reached the handler of the session.
+    /// A refused call has passed the preceding error handlers, and reaches the session's handler.
     mutating func arrive(_ index: Int, at endpoint: Int, _ arrival: Arrival) {
         let call = calls[index]
         let isFresh = call.refreshed == .current || call.refreshed == .older || refusing.contains(endpoint)
@@ -142,7 +142,7 @@ extension TokenRules {
         (calls[index].hasSeenRefresh, calls[index].hasSeenFailure) = (false, false)
     }
 
-    /// A caller that has asked for another token than the current one stops waiting, without an error.
+    /// A caller that has asked for a token other than the current one stops waiting, without an error.
     mutating func answerAsker(_ index: Int) {
         expect(
             calls[index].hasSeenChange,

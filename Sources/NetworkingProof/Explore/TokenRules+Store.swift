@@ -40,7 +40,7 @@ extension TokenRules {
         expect(isWaiting, "rule 7: only waiters are released or fail")
     }
 
-    /// The state after a move.
+    /// Checks the state after a move.
     mutating func check(waitersAgree: [Bool], runs: Bool?, tokenSession: (UUID?, UUID)?) {
         for agrees in waitersAgree { expect(agrees, "rule 7: the calls that wait are those that are released") }
         if let runs { expect(runs, "rule 7: a refresh with waiters is running") }
@@ -64,7 +64,7 @@ extension TokenRules {
         expect(!isOlder, "rule 12: the store's newer token is not replaced by an older one")
     }
 
-    /// The content of the store, which another process has written, was found while nothing else happens.
+    /// While nothing else happens, this process finds content of the store that another process has written.
     mutating func find(isCurrent: Bool) {
         expect(isCurrent, "rule 12: what another process has written to the store is taken over when it is found")
     }

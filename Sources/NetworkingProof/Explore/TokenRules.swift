@@ -1,5 +1,5 @@
-/// The rules of a session (DESIGN 9), stated over what can be seen from outside: which token a call carries, what the
-/// server, the app and other processes do, and what follows. The rules record these facts themselves. They know nothing
+/// The rules of a session (DESIGN 9), in terms of what can be observed from outside: which token a call carries, what
+/// the server, the app and other processes do, and what follows from that. The rules record these facts independently
 /// of the machine that they check.
 struct TokenRules: Sendable {
     /// What has made a token the current one.
@@ -13,11 +13,11 @@ struct TokenRules: Sendable {
         case other
         /// The refusal of a call has just become known.
         case head(Int)
-        /// The error handlers of a call have reached the handler of the session.
+        /// A call has passed the preceding error handlers, and reaches the session's handler.
         case arrival(Int)
     }
 
-    /// The token that a request carries, as seen now.
+    /// How the token that a request carries relates to the current token.
     enum Carried: UInt8, Sendable {
         case none, current, older
         /// A token of an ended session.
@@ -29,7 +29,7 @@ struct TokenRules: Sendable {
         }
     }
 
-    /// Whether a refresh for which a call has waited has brought a token.
+    /// Whether a call has waited for a refresh that brought a token, and whether that token is still the current one.
     enum Refreshed: UInt8, Sendable {
         case no
         /// Its token is still the current one.
@@ -45,7 +45,7 @@ struct TokenRules: Sendable {
         case renewable, fetchesFirst, fixed
     }
 
-    /// What follows when a call has reached the handler of the session.
+    /// What happens to a call that has reached the session's handler.
     enum Arrival: Sendable {
         case again(refreshed: Bool)
         case waits, ends
@@ -61,14 +61,16 @@ struct TokenRules: Sendable {
         /// The token that the app has taken from the session for the call, and how often the token has changed since.
         var taken = Carried.none
         var changesSinceTaken = 0
-        /// Whether a refresh of the token that it carries has failed since it was sent.
+        /// Whether a refresh of the token that the call carries has failed since the call was sent.
         var hasFailureSince = false
         /// Whether the refused token was the current one when the refusal became known.
         var wasCurrent = false
-        /// Whether the latest token was brought by a refresh, since the refusal of a current token became known.
+        /// Whether the refused token was current when its refusal became known, and a refresh has brought the latest
+        /// token since then.
         var isReplacedByRefresh = false
         var isWaiting = false
-        /// Whether the token has changed, a refresh has brought one, or a refresh has failed, while the call waited.
+        /// Whether, while the call waited, the token has changed, a refresh has brought a token, or a refresh has
+        /// failed.
         var hasSeenChange = false
         var hasSeenRefresh = false
         var hasSeenFailure = false
@@ -95,7 +97,7 @@ struct TokenRules: Sendable {
     let hasStore: Bool
     var calls: [Call]
     var cause = Cause.other
-    /// The endpoints that have refused the current token at once after the refresh that brought it.
+    /// The endpoints that have refused the current token immediately after the refresh that brought this token.
     var refusing: Set<Int> = []
     var hasToken: Bool
     /// Whether a token has ever been set or removed.
@@ -105,9 +107,9 @@ struct TokenRules: Sendable {
     var isOverAnnounced = false
     /// Whether the current token came from a refresh, and no response to a request with this token has arrived.
     var isUntried = false
-    /// Whether a refusal of the current token has asked for a refresh, which has not failed since.
+    /// Whether a refusal of the current token has asked for a refresh, and no refresh has failed since.
     var isWanted = false
-    /// Whether the app has asked for another token than the current one, whatever its expiry.
+    /// Whether the app has asked for a token other than the current one, even if the current one has not expired.
     var isAsked = false
     /// Whether the current token had expired on arrival and has not been refused.
     var isWrongClock = false
@@ -226,7 +228,7 @@ struct TokenRules: Sendable {
 
     /// A refresh or a reading of the store has failed, or its time limit has passed.
     ///
-    /// - Parameter isOver: Whether it has ended.
+    /// - Parameter isOver: Whether the refresh or the reading has ended.
     mutating func failRefresh(isOver: Bool) {
         if isOver { isWanted = false }
         for index in calls.indices {

@@ -74,7 +74,7 @@ extension TokenWorld {
         }
     }
 
-    /// The app adds the token that it has taken. The adapter of the session only looks at it.
+    /// The app adds the token that it has taken. The adapter of the session only identifies this token.
     private mutating func adaptOwn(_ index: Int) {
         let known = callers[index].taken.flatMap { machine.mark(ofToken: $0, in: callers[index].member) }
         if case .failure = known {
@@ -136,7 +136,7 @@ extension TokenWorld {
         perform(effects)
     }
 
-    /// A handler before the handler of the session asks for a retry.
+    /// A handler that precedes the session's handler asks for a retry.
     private mutating func retry(_ index: Int) {
         rules.retry(index)
         callers[index].mark = nil
@@ -196,7 +196,7 @@ extension TokenWorld {
             hasExpired: machine.token?.expiresAt.map { $0 <= now } ?? false)
     }
 
-    /// Lets the rules check that a refresh begins.
+    /// Lets the rules check whether a refresh may begin.
     mutating func noteStart(of job: AccessTokenMachine.Job) {
         rules.begin(
             isAlone: !running.contains { !$0.isAbandoned }, endpoints: callers.indices.map(endpoint),

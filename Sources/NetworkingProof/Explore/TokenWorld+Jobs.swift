@@ -61,7 +61,7 @@ extension TokenWorld {
         }
     }
 
-    /// Reads the store, and prepares the change that the store does not have yet.
+    /// Reads the store, and prepares the pending change if the store does not contain it yet.
     private mutating func read(_ index: Int) {
         running[index].stage = .deciding(stored: store)
         guard let (generation, change) = machine.keeping else { return }
@@ -164,7 +164,7 @@ extension TokenWorld {
 
     private mutating func rejected(_ index: Int) {
         let job = running[index].job
-        // If no first token could be fetched, no session has ended.
+        // If the first token could not be fetched, no session has ended.
         let endsSession = running[index].counts && job.token != nil
         end(index, isFailure: true) { $0.fail(job, with: AccessToken.Rejected(), isLogOut: true) }
         guard endsSession else { return }
@@ -204,7 +204,7 @@ extension TokenWorld {
     ///
     /// - Parameters:
     ///   - isFailure: Whether the job has brought no token.
-    ///   - isCurrent: Whether the token has not changed since the job began, if this is already known.
+    ///   - isCurrent: Whether the token is the same as when the job began, if this is already known.
     private mutating func end(
         _ index: Int, isFailure: Bool = false, isCurrent: Bool? = nil,
         _ event: (inout AccessTokenMachine) -> [AccessTokenMachine.Effect]

@@ -8,13 +8,15 @@ import Networking
 /// order, such as the order of two calls, the world allows any order. If the server or the store decides something, the
 /// world allows any result.
 struct TokenWorld: World {
-    /// What stands before the handler of the session in the chain of a caller, and how its refusal becomes known.
+    /// The handlers that precede the session's handler in the chain of a caller, and how the refusal of the caller's
+    /// token becomes known.
     enum Role: UInt8, Sendable {
-        /// Nothing that can decide.
+        /// No handler that can make a decision.
         case first
-        /// A handler that may end the call, retry it, take any time, or pass the refusal on.
+        /// A handler that may end the call, retry it, take any amount of time, or pass the refusal on.
         case behind
-        /// The caller has joined the transfer of another one: its refusal becomes known when its chain arrives.
+        /// The caller has joined the transfer of another caller. The refusal becomes known when the chain of this
+        /// caller reaches the session's handler.
         case follower
         /// As ``behind``. The call is made by a handler of the first call, which waits for it.
         case nested
@@ -27,7 +29,7 @@ struct TokenWorld: World {
         /// the call began.
         case own
 
-        /// Whether nothing stands before the handler of the session.
+        /// Whether no handler that can make a decision precedes the session's handler.
         var isFirst: Bool { self == .first || self == .optional || self == .own }
     }
 
@@ -123,7 +125,7 @@ struct TokenWorld: World {
 
     // The state outside the process.
     var store: AccessToken?
-    /// The tokens whose refresh token has been used, so that the server has issued other tokens for them.
+    /// The tokens whose refresh token has been used: the server has issued other tokens in return.
     var spent: Set<String> = []
     /// The tokens whose refresh token the server no longer accepts, although it has not been used.
     var revoked: Set<String> = []
@@ -154,7 +156,7 @@ struct TokenWorld: World {
     var changes = 0
     /// Whether the content of the store is known, or was replaced by the app.
     var isStoreKnown: Bool
-    /// The current token and its session. Without a token, the session of the next token.
+    /// The current token and its session. If there is no token, the session is that of the next token.
     var token: String?
     var session = UUID()
     /// The sessions that this process has ended.

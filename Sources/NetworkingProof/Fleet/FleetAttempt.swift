@@ -30,8 +30,8 @@ struct FleetAttempt {
     /// The number of consecutive connections of a stream that brought no event.
     var emptyConnections: UInt8 = 0
 
-    /// Returns the number of the call as a waiter of the token machine. The machine returns this number when the wait
-    /// is over.
+    /// Returns the number with which the call waits at the token machine. The machine returns the same number when the
+    /// wait is over.
     ///
     /// - Parameter isRefused: Whether the request waits because its token was refused.
     func waiter(isRefused: Bool) -> UInt64 {

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// The clients of a fleet. Each client has one value of the library for each part of its policy.
+/// The clients of a fleet. For each part of its policy, each client has its own value of a type of the library.
 struct FleetClients {
     let count: Int
     var budgets: [RetryPolicy.Budget] = []

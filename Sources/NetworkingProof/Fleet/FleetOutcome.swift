@@ -21,10 +21,10 @@ struct FleetOutcome: Equatable, Sendable, Encodable {
     /// open again or had ended with an error. Nil if that never happened.
     var secondsToServeAll: Double?
 
-    /// The highest load of a second, as a multiple of the normal load.
+    /// The highest load in one second, as a multiple of the normal load.
     func peak(in seconds: Range<Int>) -> Double { Double(load[seconds].max() ?? 0) / Double(normal) }
 
-    /// The largest part of all event streams that was opened in a second.
+    /// The largest share of the event streams that opened in one second.
     func mostOpened(in seconds: Range<Int>) -> Double { Double(opened[seconds].max() ?? 0) / Double(clients) }
 
     func mean(in seconds: Range<Int>) -> Double {

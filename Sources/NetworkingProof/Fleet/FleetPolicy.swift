@@ -18,9 +18,9 @@ struct FleetPolicy: Sendable {
     var retry: RetryPolicy?
     var hasBudget = false
     var hasGate = false
-    /// The part of a pause during which the requests of the pause leave after its end.
+    /// The spread, as a fraction of a pause: the time after the pause over which its requests leave.
     var gateSpread = 0.0
-    /// Whether event streams come back over a span.
+    /// Whether event streams wait for random times before they reconnect, so that they do not all reconnect at once.
     var spreadsStreams = true
     var breaker: CircuitBreaker.Configuration?
     var session = Session.none
@@ -52,7 +52,8 @@ struct FleetPolicy: Sendable {
             $0.gateSpread = 1
             $0.isWhole = true
         }
-        // The clients make three calls in the window. The default breaker needs ten, so it opens only after retries.
+        // The clients make three calls in the window. The default breaker needs ten calls, so it opens only after
+        // retries.
         add("for 3 calls") {
             $0.breaker = .init(failureRatio: 0.5, minimumCalls: 3, window: .seconds(10), pause: .seconds(30))
             $0.isWhole = false

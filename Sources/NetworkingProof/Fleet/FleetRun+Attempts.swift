@@ -26,7 +26,7 @@ extension FleetRun {
         transmit(attempt)
     }
 
-    /// Returns the time until the turn of a request of a pause; nil if the request may leave now.
+    /// Returns the time until the request has its turn at the gate; nil if the request may leave now.
     private func waitAtGate(_ attempt: FleetAttempt) -> Duration? {
         let gate = clients.gates[Int(attempt.client)]
         let turn = attempt.hasTurn ? gate.opening : nil

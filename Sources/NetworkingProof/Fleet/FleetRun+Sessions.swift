@@ -22,7 +22,8 @@ extension FleetRun {
         return false
     }
 
-    /// Notifies the session of a response. Nothing stands before its handler, so that a refusal may start a refresh.
+    /// Notifies the session of a response. No other handler precedes the session's handler, so a refusal may start a
+    /// refresh.
     ///
     /// - Returns: The refused token; nil if the response refuses none.
     mutating func hear(_ attempt: FleetAttempt) -> SessionTicket.Mark? {
@@ -108,7 +109,7 @@ extension FleetRun {
 
     // MARK: Without the library
 
-    /// A call without a session requests a new token for itself, once.
+    /// Without a session, each call requests a new token for itself, once.
     private mutating func refuseWithoutSession(_ attempt: FleetAttempt) {
         guard attempt.repeats == 0 else { return fail(attempt, with: .unacceptableStatus) }
         var refresh = attempt

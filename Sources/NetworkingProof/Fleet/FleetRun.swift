@@ -11,12 +11,12 @@ struct FleetRun {
     static let latency = 3
     static let period = 10
     static let callsAtOnce = 3
-    /// The longest time, in seconds, in which calls end after the run, while no new ones begin.
+    /// The time in seconds after the run within which the last calls must end. No new calls begin in this time.
     static let longestEnd = 300
 
     let scenario: FleetScenario
     let policy: FleetPolicy
-    /// Whether the policy retries each outcome.
+    /// For each outcome, whether the policy retries the request.
     let retried: [Bool]
     let circuitOutcomes = FleetAttempt.Outcome.allCases.map(\.circuitOutcome)
     let reconnection = ServerSentEvent.Reconnection(statuses: [.serviceUnavailable])

@@ -15,13 +15,13 @@ struct FleetScenario: Sendable {
     struct Limits: Sendable {
         /// The mean load during the fault.
         var mean: Double
-        /// The highest load of a second after the fault.
+        /// The highest load in one second after the fault.
         var peak: Double
         /// The seconds after the fault within which every client must have received a response.
         var seconds: Int
         /// The number of requests, as a multiple of the number of calls.
         var requests: Double
-        /// The largest part of the event streams that may open in a second after the fault.
+        /// The largest share of the event streams that may open in one second after the fault.
         var streams = 1.0
     }
 
@@ -46,7 +46,7 @@ struct FleetScenario: Sendable {
     func limits(for policy: FleetPolicy) -> Limits {
         if policy.session == .expiring { return Limits(mean: 1.1, peak: 1.1, seconds: 11, requests: 1.1) }
         var limits = limits
-        // All calls of the pause leave during its length, beside the new ones.
+        // The calls that have waited for a pause leave within the length of this pause, in addition to the new calls.
         if policy.gateSpread == 1 { limits.peak = min(limits.peak, 3) }
         return limits
     }

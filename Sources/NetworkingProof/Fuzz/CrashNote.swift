@@ -1,6 +1,7 @@
 import Foundation
 
-/// The input in progress, in memory that a signal handler can read. If the process crashes, the handler prints it.
+/// The input in progress, in memory that a signal handler can read. If the process crashes, the handler prints the
+/// input.
 enum CrashNote {
     private static let capacity = 8_192
     private nonisolated(unsafe) static let text = UnsafeMutablePointer<UInt8>  // because only one thread writes it

@@ -2,8 +2,8 @@ import Foundation
 import NetworkingFuzzTargets
 
 /// Checks that the processor time and the memory for an input grow in proportion to its size. Each row of ``GrowthRow``
-/// is processed at 1, 2, 4 and 8 times a size whose processing takes 20 ms, in a quick run 2 ms. 1,024 bytes may
-/// take 8 ms.
+/// is processed at 1, 2, 4 and 8 times a base size, whose processing takes 20 ms, or 2 ms in a quick run. Each 1,024
+/// bytes may take 8 ms.
 struct GrowthCheck: Check {
     let name = "growth"
     let parts = Array(Set(GrowthRow.all.map { "growth-\($0.target)" })).sorted()

@@ -10,25 +10,26 @@ struct GrowthMeasurement {
 
     /// The factor by which the time may grow if the size is doubled.
     private let limit = 2.3
-    /// The time that 1,024 bytes may take, in addition to 2 ms for each input.
+    /// The time that each 1,024 bytes may take, in addition to 2 ms for the whole input.
     private let slowest = Duration.milliseconds(8)
-    /// The largest input. A parser that needs less than the shortest time for an eighth of it is measured only once.
+    /// The size of the largest input. If a parser needs less than the shortest time for an eighth of this size, only
+    /// this size is measured.
     private var largest: Int { Int(shortest / .milliseconds(1)) * 400 << 10 }
-    /// The time that the largest input may take then.
+    /// The time that the largest input may take in this case.
     private var longest: Duration { shortest * 12 }
 
     init(row: GrowthRow, target: FuzzTarget, shortest: Duration) {
         (self.row, self.target, self.shortest) = (row, target, shortest)
     }
 
-    /// What a row needs.
+    /// The time and the memory that a row needs.
     struct Result {
         /// What grows too fast.
         var faults: [String] = []
-        /// The size of the largest input, and what it needs.
+        /// The size of the largest input, and the time that it needs.
         var size = 0
         var time = Duration.zero
-        /// A multiple of the size; nil where memory cannot be measured.
+        /// The memory, as a multiple of the size; nil where memory cannot be measured.
         var memory: Double?
 
         /// The time for 1 MiB, and the memory.
@@ -60,8 +61,8 @@ struct GrowthMeasurement {
         return measuringMemory(result)
     }
 
-    /// The three doublings are compared as one, because a size at which the memory no longer fits in a cache of the
-    /// processor makes a single doubling slower.
+    /// The three doublings are judged together, because a single doubling is slower if the memory no longer fits in a
+    /// cache of the processor.
     private func growth(from size: Int) -> (faults: [String], longest: Duration) {
         let times = [1, 2, 4, 8].map { best(size * $0) }
         let ratio = times[3] / times[0]
@@ -106,7 +107,7 @@ struct GrowthMeasurement {
         return .nanoseconds(processorTime - begun)
     }
 
-    /// In nanoseconds, of all threads of the process.
+    /// The processor time of all threads of the process, in nanoseconds.
     private var processorTime: Int {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

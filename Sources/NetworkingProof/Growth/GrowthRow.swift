@@ -6,9 +6,9 @@ struct GrowthRow: Sendable {
     let target: String
     /// What the input consists of.
     let shape: String
-    /// The most memory that processing an input may need, as a multiple of its size.
+    /// The maximum memory that the processing of an input may need, as a multiple of the input's size.
     let memory: Double
-    /// The finding because of which the row fails today; nil for a row that must pass.
+    /// The known finding that makes the row fail today; nil for a row that must pass.
     let known: String?
     private let head: String
     private let unit: String
@@ -41,7 +41,7 @@ struct GrowthRow: Sendable {
 }
 
 extension GrowthRow {
-    /// Combining marks in an order that has to be changed, each as a quoted-pair.
+    /// Combining marks that normalization has to reorder, each as a quoted-pair.
     private static let quotedMarks = "\\\u{301}\\\u{323}"
 
     /// The beginning of an outbox's entry, up to the content of its endpoint.
@@ -99,7 +99,8 @@ extension GrowthRow {
         GrowthRow(
             "json-texts", "nested arrays", "{\"a\":[1",
             repeating: "," + String(repeating: "[", count: 60) + String(repeating: "]", count: 60), "]}"),
-        // Foundation's parser, with whose result the value is compared, needs 400 times the memory, and the library 30.
+        // The value is compared with the result of Foundation's parser, which needs 400 times the size of the input;
+        // the library needs 30 times.
         GrowthRow(
             "json-texts", "deeply nested objects", "[1",
             repeating: "," + String(repeating: "{\"a\":[", count: 240) + String(repeating: "]}", count: 240), "]",

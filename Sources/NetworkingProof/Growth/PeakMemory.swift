@@ -1,12 +1,13 @@
 import Foundation
 
-/// The memory that the process needs at most.
+/// The peak memory of the process.
 enum PeakMemory {
-    /// Runs a closure, and returns by how many bytes the resident memory grew at most. Nil if the system does not say.
+    /// Runs a closure, and returns the largest growth of the resident memory in bytes. Nil if the system does not
+    /// report it.
     static func during(_ body: () -> Void) -> Int? {
         #if os(Linux)
             trim()
-            // Linux then counts the highest memory from now on (proc(5)).
+            // From now on, Linux records the peak of the resident memory (proc(5)).
             guard (try? Data("5".utf8).write(to: URL(fileURLWithPath: "/proc/self/clear_refs"))) != nil,
                 let before = resident("VmRSS:")
             else { return nil }

@@ -86,15 +86,15 @@ final class CacheFleet {
                 continue
             }
             let isNext = body.version == step.version + 1
-            // If the newest response was removed because the cache was full, no older one may be found.
+            // If the newest response was removed because the cache was full, no older response may be found.
             if !isNext, step.event == "removed" || body.version != step.version {
                 violations.append("\(path): \(step.event) \(step.version), found version \(body.version)")
             }
         }
     }
 
-    /// The largest size that the directory may have: each process may exceed the capacity by an eighth, and may have
-    /// been killed before it counted the files.
+    /// Checks that the directory is not too large. Each process may exceed the capacity by an eighth, and may have been
+    /// killed before it counted the files.
     private func checkSize() {
         let files = (try? FileManager.default.subpathsOfDirectory(atPath: directory.path)) ?? []
         let sizes = files.filter { !($0.split(separator: "/").last?.hasPrefix(".") ?? true) }

@@ -3,7 +3,7 @@ import Networking
 
 /// One of several processes that share a cache on disk. It stores, replaces, reads and removes responses until it is
 /// killed, and writes a line to its log after each step. It also removes responses that the other processes use, and
-/// tells them so.
+/// notifies these processes.
 struct CacheWorker: Sendable {
     /// The number of URLs that only this process changes.
     static let ownURLs = 8
@@ -75,8 +75,8 @@ struct CacheWorker: Sendable {
             try await service.request(.delete(EndpointPath(verbatim: shared)))
             removals.add(shared, time)
         }
-        // The version of a shared URL is the time at which the server got its request. It may not be before a removal
-        // that has ended.
+        // The version of a shared URL is the time at which the server received the request. This time must not be
+        // before a removal that has ended.
         let removed = removals.latest(of: shared)
         let found: Data
         do {
@@ -100,7 +100,8 @@ extension RequestSettings {
     static var storedOnly: RequestSettings { RequestSettings { $0.caching = .only } }
 }
 
-/// A server whose responses contain their path and their version. The version of a shared URL is the time.
+/// A server whose responses contain their path and their version. The version of a shared URL is the time of the
+/// request.
 final class VersionedServer: Transport, @unchecked Sendable {  // because of the lock
     private let lock = NSLock()
     private var versions: [String: Int] = [:]
@@ -138,7 +139,7 @@ final class VersionedServer: Transport, @unchecked Sendable {  // because of the
     }
 }
 
-/// The removals of shared URLs that have ended, in a file that all processes append to.
+/// The completed removals of shared URLs, in a file that all processes append to.
 final class SharedRemovals: @unchecked Sendable {  // because only one worker of a process uses it
     private let file: FileHandle
     private let descriptor: Int32
@@ -151,20 +152,20 @@ final class SharedRemovals: @unchecked Sendable {  // because only one worker of
         self.file = file
     }
 
-    /// The time in nanoseconds, which is the same in all processes.
+    /// The time in nanoseconds, from a clock that all processes share.
     static func now() -> Int {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         return Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec)
     }
 
-    /// Adds the time before a removal. One write is never mixed with that of another process.
+    /// Adds the time at which a removal began. A single write is never mixed with a write of another process.
     func add(_ path: String, _ time: Int) {
         let line = Array("\(path) \(time)\n".utf8)
         _ = write(descriptor, line, line.count)
     }
 
-    /// The time before the latest removal of a path that has ended; 0 if there is none.
+    /// The time at which the latest completed removal of a path began; 0 if there is none.
     func latest(of path: String) -> Int {
         rest += file.readDataToEndOfFile()
         let lines = String(decoding: rest, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)

@@ -49,8 +49,8 @@ final class DownloadFleet {
         }
     }
 
-    /// Lets the processes complete their downloads and end. Then downloads the content once more: the file must be
-    /// right, and the only file in the folder.
+    /// Lets the processes complete their downloads and end. Then downloads the content once more: the file must have
+    /// the right content, and be the only file in the folder.
     func finish() async throws {
         for worker in workers where !worker.finish() {
             violations.append("\(worker.name) did not end with status 0 within 30 seconds")

@@ -35,7 +35,7 @@ struct DownloadWorker: Sendable {
         }
     }
 
-    /// Whether another process can be the reason for an error: it is downloading to the same file, or it has replaced
+    /// Whether another process can have caused an error: that process is downloading to the same file, or has replaced
     /// the part after this process requested the rest.
     private static func isExpected(_ error: any Error) -> Bool {
         guard let error = error as? NetworkError else { return false }

@@ -128,8 +128,8 @@ struct KillCheck: Check {
         let (requests, resumed, created, complete) = fleet.server.counts
         let isIdle = resumed < kills / 10 || complete < kills / 50
         var faults = isIdle ? ["too few uploads: \(resumed) went on, \(complete) are complete"] : []
-        // Most kills hit a process that sends bytes, or waits for another one: one of three processes uploads. On a
-        // slow disk, most of an upload's time is the time until its note is stored.
+        // One of the three processes uploads, and the others wait for it. Most kills hit a process that sends bytes or
+        // waits. On a slow disk, most of the time of an upload passes before its note is stored.
         if fleet.server.abandoned > 2 + kills / 3 {
             faults.append("\(created) uploads were created, and only \(complete) completed: notes were lost")
         }

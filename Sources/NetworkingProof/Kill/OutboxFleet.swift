@@ -41,8 +41,8 @@ final class OutboxFleet {
         }
     }
 
-    /// Lets the processes send what they have stored. Then nothing may be left: each stored write was executed, and its
-    /// end was reported.
+    /// Lets the processes send what they have stored. Then nothing may remain: each stored write must have been
+    /// executed, and its end must have been reported.
     func finish() throws {
         for worker in workers { worker.endInput() }
         for worker in workers where !worker.finish() { server.add("\(worker.name) does not end") }

@@ -8,7 +8,7 @@ final class OutboxServer: @unchecked Sendable {  // because of the lock around e
     /// What has happened to the last request with a key.
     private struct Arrival {
         var process: String
-        /// Whether the write may arrive again: the server has said "not now", or the connection was lost.
+        /// Whether the write may arrive again: the server responded with "not now", or the connection was lost.
         var mayReturn: Bool
         var executions: Int
     }
@@ -45,7 +45,7 @@ final class OutboxServer: @unchecked Sendable {  // because of the lock around e
         }
     }
 
-    /// Returns violations if a run with few events shows nothing.
+    /// Returns violations if too few events have happened for the run to show anything.
     func idleness(of kills: Int) -> [String] {
         lock.withLock {
             (arrivals.count < kills ? ["only \(arrivals.count) writes, expected \(kills)"] : [])

@@ -3,7 +3,7 @@ import Networking
 import NetworkingOutbox
 
 /// One of several processes that share an outbox. It stores writes in two orders of its own, and acknowledges each end,
-/// until it is killed or its input ends. Then it waits until nothing is left.
+/// until it is killed or its input ends. When the input ends, it waits until no entry remains.
 struct OutboxWorker: Sendable {
     private let name: String
     private let writes: Bool

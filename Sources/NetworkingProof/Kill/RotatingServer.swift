@@ -14,7 +14,7 @@ final class RotatingServer: @unchecked Sendable {  // because of the lock around
     private var sent: Set<Substring> = []
     private var dead: Set<String> = []
     private var faults: [String] = []
-    /// The second uses of refresh tokens whose first users are not known to be dead.
+    /// The repeated uses of refresh tokens whose first user is not known to have been killed.
     private var reuses: [(process: String, at: ContinuousClock.Instant, fault: String)] = []
     private var losses = 0
     private var served = 0
@@ -40,9 +40,9 @@ final class RotatingServer: @unchecked Sendable {  // because of the lock around
     var violations: [String] { lock.withLock { faults + reuses.map(\.fault) } }
 
     /// Returns a violation if the server issued fewer tokens than expected, because a run with few refreshes shows
-    /// nothing. Also returns a violation if too many tokens were lost: of four processes one refreshes, and only a kill
-    /// between its rotation and its save loses a token. On a slow disk that may be each of its kills, so a quarter of
-    /// all, and by chance more.
+    /// nothing. Also returns a violation if too many tokens were lost. Only one of the four processes refreshes, and
+    /// only a kill of this process between the rotation and the save loses a token. On a slow disk, each of its kills
+    /// may do this: a quarter of all kills, and by chance more.
     func idleness(of kills: Int) -> [String] {
         lock.withLock {
             (issued < kills ? ["only \(issued) refreshes, expected \(kills)"] : [])
@@ -73,8 +73,8 @@ final class RotatingServer: @unchecked Sendable {  // because of the lock around
         }
     }
 
-    /// Records that a process was sent the signal that kills it. If its refresh token was used again while the signal
-    /// was sent, this counts as a use after its death.
+    /// Records that a process has been sent the signal that kills it. If the process's refresh token was used again
+    /// while the signal was being sent, this use counts as a use after the death of the process.
     func noteDeath(of process: String) {
         let now = ContinuousClock.now
         lock.withLock {

@@ -43,8 +43,8 @@ final class UploadFleet {
         }
     }
 
-    /// Lets the processes complete their uploads and end. Then uploads the file once more: nothing else may be left in
-    /// the folder.
+    /// Lets the processes complete their uploads and end. Then uploads the file once more. After that, the folder must
+    /// contain nothing but the file.
     func finish() async throws {
         for worker in workers where !worker.finish() {
             found.append("\(worker.name) did not end with status 0 within 30 seconds")

@@ -3,7 +3,8 @@ import Networking
 import NetworkingTesting
 
 /// A server of tus 1.0 that reads slowly, so that processes can be killed while they send. It keeps each byte that has
-/// arrived, refuses a second request for an upload while it reads a first one, and compares each complete file.
+/// arrived, refuses a second request for an upload while it reads the first one, and checks the bytes of each complete
+/// file.
 final class UploadServer: @unchecked Sendable {  // because of the lock
     private struct Upload {
         var bytes = Data()
@@ -32,14 +33,14 @@ final class UploadServer: @unchecked Sendable {  // because of the lock
         server.route(.patch, "/uploads/:id") { [self] request in try await receive(request) }
     }
 
-    /// The number of requests that send bytes, of those that did not begin at the first byte, of uploads that were
-    /// created, and of complete files.
+    /// The number of requests that send bytes, how many of them do not begin at the first byte, the number of created
+    /// uploads, and the number of complete files.
     var counts: (requests: Int, resumed: Int, created: Int, complete: Int) {
         lock.withLock { (requests, resumed, created, complete) }
     }
 
-    /// The uploads that were created and never completed, each of which may be lost only by a kill between its creation
-    /// and its note.
+    /// The number of uploads that were created but not completed. Only a kill between the creation of an upload and the
+    /// storing of its note may lose the upload.
     var abandoned: Int { lock.withLock { created - complete } }
 
     var violations: [String] { lock.withLock { found } }

@@ -1,8 +1,8 @@
 import Foundation
 import Networking
 
-/// One of several processes that upload the same file. It uploads it again and again until it is killed or its input
-/// ends. An upload goes on where another process has left it.
+/// One of several processes that upload the same file. It uploads the file again and again until it is killed or its
+/// input ends. An upload resumes where another process has stopped.
 struct UploadWorker: Sendable {
     /// The upload of a file.
     struct FilmEndpoint: Endpoint {
@@ -29,7 +29,8 @@ struct UploadWorker: Sendable {
         let isOver = InputEnd()
         while !isOver.hasCome {
             do { try await service.request(FilmEndpoint(file: file)) } catch {
-                // Another process is uploading the file, or the server still reads what a killed process has sent.
+                // Another process is uploading the file, or the server is still reading the bytes that a killed process
+                // sent.
                 let known = error as? NetworkError
                 let isOther = known?.kind == .uploadRefused && "\(error)".contains("in progress")
                 guard isOther || known?.kind == .notProcessed else {

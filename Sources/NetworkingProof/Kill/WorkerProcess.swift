@@ -33,7 +33,7 @@ final class WorkerProcess {
 
     /// Kills the process with SIGKILL, so that it cannot run any more code.
     ///
-    /// - Parameter note: Called when the signal was sent, before the system has cleaned up.
+    /// - Parameter note: Called when the signal has been sent, before the system has cleaned up the process.
     func kill(noting note: () -> Void = {}) {
         if process.isRunning { Foundation.kill(process.processIdentifier, SIGKILL) }
         note()

@@ -4,8 +4,8 @@
     /// glibc's allocator.
     enum AllocatorArenas {
         /// Limits the number of arenas to the number of cores. By default, there are up to eight arenas for each core,
-        /// and each one reaches its largest size at another time, so that the resident memory grows for an hour
-        /// although no more memory is in use. Arenas that exist already remain.
+        /// which reach their largest sizes at different times. Therefore, the resident memory grows for an hour
+        /// although no more memory is in use. Existing arenas remain.
         static func limit(to count: Int) {
             // `mallopt` and its constant M_ARENA_MAX are not in the Glibc module.
             guard let symbol = dlsym(nil, "mallopt") else { return }
@@ -13,8 +13,8 @@
             _ = mallopt(-8, Int32(count))
         }
 
-        /// Gives memory that is free, but retained by the allocator, back to the system: what is resident afterwards is
-        /// in use, or shares a page with something in use.
+        /// Returns memory that is free, but retained by the allocator, to the system. Memory that is resident
+        /// afterwards is in use, or shares a page with memory in use.
         static func trim() {
             // `malloc_trim` is not in the Glibc module.
             guard let symbol = dlsym(nil, "malloc_trim") else { return }

@@ -2,7 +2,7 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// A WebSocket that the server loses, whose reader pauses, and whose user logs out.
+/// A WebSocket whose connection is lost, whose reader pauses, or whose user logs out.
 extension SoakCall {
     /// What a server sends to a reader that pauses.
     static let flood = (0..<40).map { WebSocketMessage.binary(SoakServer.file.prefix(16_384 + $0)) }
@@ -34,7 +34,7 @@ extension SoakCall {
             }
         }
         switch number % 4 {
-        case 0:  // the server is lost
+        case 0:  // the connection is lost
             try await socket.send("drop")
             for _ in 0..<5_000 where (greetings.current ?? 0) < 2 { try await Task.sleep(for: .milliseconds(2)) }
             let count = (greetings.current ?? 0)
@@ -60,7 +60,7 @@ extension SoakCall {
         await socket.close()
     }
 
-    /// A service of a user of its own, on the transport of another one.
+    /// A service with a user of its own, on the transport of another service.
     private static func own(_ service: NetworkService, _ session: AccessTokenSupervisor) -> NetworkService {
         NetworkService(environment: service.client.configuration.environment, authorizedBy: session) {
             $0.transport = service.client.configuration.transport

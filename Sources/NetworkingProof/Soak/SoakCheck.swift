@@ -43,7 +43,7 @@ struct SoakPlan: Sendable {
     let calls: [SoakCall]
     let seconds: Int
     let window: Int
-    /// The time at the beginning whose windows do not count.
+    /// The time at the beginning in which windows do not count.
     let warmUp: Int
     /// The limit for the growth of the resident memory after the warm-up. The growth must be smaller.
     let growthKiB: Int

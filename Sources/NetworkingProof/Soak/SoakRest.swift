@@ -1,6 +1,6 @@
 import Foundation
 
-/// Holds the workers of a soak test between two calls, while its memory is measured.
+/// Holds the workers of a soak test between two calls, while the memory is measured.
 final class SoakRest: @unchecked Sendable {  // because of the lock around every variable
     private let lock = NSLock()
     private var isHeld = false

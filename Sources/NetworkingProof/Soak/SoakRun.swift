@@ -103,8 +103,8 @@
             while !ledger.isEnded {
                 await rest.wait()
                 number += SoakRun.workers
-                // At first, all workers make calls of the same kind. The pools of threads and buffers, which never
-                // shrink, then have their largest size before the measurement begins.
+                // At first, all workers make calls of the same kind. Therefore, the pools of threads and buffers, which
+                // never shrink, have their largest size before the measurement begins.
                 let round = number / SoakRun.workers / 10
                 let kind = round < plan.calls.count ? round : Int.random(in: 0..<plan.calls.count, using: &random)
                 let call = plan.calls[kind]

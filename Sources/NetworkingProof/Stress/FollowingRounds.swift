@@ -2,8 +2,8 @@ import Foundation
 import Networking
 import NetworkingTesting
 
-/// Two threads at the same moment: one ends a call, the other makes a task follow this call. Whatever the order, the
-/// task has the attempts and the report of the call as soon as it has its value.
+/// Two threads act at the same moment: one ends a call, and the other makes a task follow this call. In either order,
+/// the task has the attempts and the report of the call as soon as the task has its value.
 struct FollowingRounds: Sendable {
     /// The call that a round ends, as the other thread sees it.
     private final class Rounds: @unchecked Sendable {  // because of the lock around every variable
@@ -24,7 +24,7 @@ struct FollowingRounds: Sendable {
             lock.withLock { isOver = true }
         }
 
-        /// Returns the call of the next round, without giving up the thread; nil after the last round.
+        /// Waits for the next round without suspending the thread, and returns its call; nil after the last round.
         func next(after last: Int) -> (call: RequestTask<Int>, pause: Int)? {
             while true {
                 lock.lock()
@@ -35,7 +35,7 @@ struct FollowingRounds: Sendable {
         }
     }
 
-    /// What was wrong when a task ended.
+    /// The fault that was found when a task ended.
     private final class Heard: @unchecked Sendable {  // because of the lock around every variable
         private let lock = NSLock()
         private var faults: [String?] = []
@@ -44,7 +44,7 @@ struct FollowingRounds: Sendable {
 
         func note(_ fault: String?) { lock.withLock { faults.append(fault) } }
 
-        /// Waits until the task has ended, and returns what was wrong.
+        /// Waits until the task has ended, and returns the fault that was found.
         func wait() -> String? {
             let begun = ContinuousClock.now
             while true {
@@ -65,7 +65,8 @@ struct FollowingRounds: Sendable {
         random = RandomSource(SeededGenerator(seed: seed))
     }
 
-    /// Runs the rounds on the current thread and on a second one. Returns their number, and what was wrong.
+    /// Runs the rounds on the current thread and on a second one. Returns the number of rounds, and the faults that
+    /// were found.
     func run() -> (count: Int, violations: [String]) {
         let begun = ContinuousClock.now
         let rounds = Rounds()

@@ -65,12 +65,12 @@ final class StressBackend: @unchecked Sendable {  // because of the lock around 
         return parts.count == 2 ? (parts[0], parts[1]) : nil
     }
 
-    /// The body that refuses a token inside a 200.
+    /// The body of a response with status 200 that refuses a token.
     static let refusal = "refused"
 
     /// Returns "open" if the path needs no token. For any other path, returns the number of the token's user, or a
-    /// refusal: the status 401, or for a token also ``refusal``. A random part of the requests fails. Every 2,000
-    /// requests, an outage begins, which ends when the breaker opens, or after 1,000 requests.
+    /// refusal: the status 401 or, if there is a token, also the body ``refusal``. A random part of the requests fails.
+    /// Every 2,000 requests, an outage begins, which ends when the breaker opens, or after 1,000 requests.
     func item(at path: String, authorization: String?) -> Answer {
         let token = authorization.flatMap { Self.parts(of: $0.dropFirst("Bearer ".count)) }
         return lock.withLock {

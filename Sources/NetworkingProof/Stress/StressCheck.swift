@@ -38,7 +38,7 @@ struct StressCheck: Check {
         while done < calls, violations.isEmpty {
             let seed = settings.seed &* 1_000 &+ number
             let size = max(min(callsPerRound, calls - done) / StressRound.workers, 1) * StressRound.workers
-            // A call that never ends cannot be left, so the whole proof ends.
+            // A call that never ends cannot be abandoned, so the whole program ends.
             let limit = Task.detached { [number] in
                 guard (try? await Task.sleep(for: .seconds(240))) != nil else { return }
                 report.end(

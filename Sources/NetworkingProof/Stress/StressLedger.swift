@@ -22,8 +22,8 @@ final class StressLedger: RequestObserver, @unchecked Sendable {  // because of 
         var started = 0
         var finished = 0
 
-        /// The user in whose session the call certainly began, who may be nobody; nil if the user has changed
-        /// meanwhile.
+        /// The user in whose session the call began, who may be nobody; nil if this is uncertain, because the user has
+        /// changed meanwhile.
         var owner: Moment? { read == begun ? read : nil }
     }
 
@@ -208,8 +208,8 @@ struct StressTotals: CustomStringConvertible {
     }
 }
 
-/// An endpoint whose request carries its id as an option, which no server and no duplicate sees. It records when the
-/// library reads it.
+/// An endpoint whose request carries the id of the call as an option. The option is not sent, and does not affect
+/// duplicates. The endpoint records when the library reads it.
 struct StressCall: Endpoint {
     /// The id of the call of a request; nil for the request of a refresh.
     enum ID: HTTPRequest.Option {

@@ -3,7 +3,7 @@ import Networking
 import NetworkingTesting
 
 /// Up to 20,000 calls of 200 workers on services that share a session. At the end, the round checks that no call,
-/// permit or refresh is left, and that the gate and the breaker let calls pass again.
+/// permit or refresh remains, and that the gate and the breaker let calls pass again.
 struct StressRound: Sendable {
     static let workers = 200
 

@@ -43,7 +43,7 @@ struct AutobahnClient {
     private func echo(_ path: EndpointPath, _ query: URLQuery) async {
         let socket = socket(path, query)
         do { for try await message in socket { try await socket.send(message) } } catch {
-            // Many cases end with a fault of the server.
+            // Many cases end with an error, because the server violates the protocol on purpose.
         }
     }
 }

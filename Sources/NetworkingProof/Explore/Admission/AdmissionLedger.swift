@@ -1,5 +1,5 @@
-/// Records, outside the library, which callers hold a permit of each limit and which callers wait for one. The rules
-/// compare the limits with these records.
+/// Records, independently of the library, which callers hold a permit of each limit and which callers wait for a
+/// permit. The rules compare the limits with these records.
 final class AdmissionLedger: @unchecked Sendable {  // because one thread at a time uses it
     enum Position: UInt8, Sendable {
         case outside, waiting, reserved, holding
@@ -16,9 +16,10 @@ final class AdmissionLedger: @unchecked Sendable {  // because one thread at a t
     var entries: [[Entry]]
     let callers: [AdmissionSystem.Caller]
     let limits: [AdmissionSystem.Limit]
-    /// The limits for each host, which are lower after refusals.
+    /// The current limits for each host. Refusals lower them.
     private(set) var allowed: [[Int]]
-    /// The number of requests in progress, for each host, that were admitted before its limit was halved.
+    /// For each host, the number of requests in progress that were admitted before the limit of the host was last
+    /// halved.
     private(set) var earlier: [[Int]]
     private var lastArrival = 0
     /// The broken rules of the last move.
@@ -93,8 +94,8 @@ final class AdmissionLedger: @unchecked Sendable {  // because one thread at a t
         change(limit, by: release)
     }
 
-    /// A head arrives: a refusal halves the limit of its host, unless requests of the last halving are in progress.
-    /// Each other head raises a lower limit by one.
+    /// The head of a response arrives. If it is a refusal, the limit of the host is halved, unless requests that were
+    /// admitted before the last halving are still in progress. Any other head raises a lowered limit by one.
     func hear(_ caller: Int, _ limit: Int, isRefused: Bool, by tell: () -> Void) {
         let (host, perHost) = (callers[caller].host, limits[limit].perHost)
         let now = allowed[limit][host]

@@ -7,7 +7,7 @@ extension AdmissionLedger {
             "limit \(limit + 1) has admitted \(used(limit)) calls")
     }
 
-    /// A call that begins gets no permit above the lower limit of a host that has refused requests.
+    /// A new call gets no permit beyond the lowered limit of a host that has refused requests.
     func noPermitAboveALowerLimit(_ limit: Int, _ caller: Int) {
         let host = callers[caller].host
         expect(
@@ -21,7 +21,7 @@ extension AdmissionLedger {
         expect(next == expected, "the permits go to \(next.map { $0 + 1 }), not to \(expected.map { $0 + 1 })")
     }
 
-    /// The limit of a host is what its refusals and successes have made it.
+    /// The library's limit of a host is the limit that follows from the refusals and successes of the host.
     func theLowerLimitIsKnown(_ limit: Int, host: Int, found: Int?) {
         let expected = allowed[limit][host] < limits[limit].perHost ? allowed[limit][host] : nil
         expect(found == expected, "the limit of host \(host) is \(found ?? -1), expected \(expected ?? -1)")

@@ -19,7 +19,7 @@ enum AdmissionSystem {
         let limits: [Limit]
         let callers: [Caller]
         let hasGate: Bool
-        /// Whether servers refuse requests because of their load.
+        /// Whether servers refuse requests when they are overloaded.
         let hasRefusals: Bool
         /// The requests of the callers, and their origins. They are created once, because every move is made many
         /// times.

@@ -1,6 +1,5 @@
 /// The rules of a circuit breaker, and the facts that they need. The rules record the outcomes and the expected phase
-/// themselves, and know nothing of the machine. The name of a rule is the name of its function. Times are in slices of
-/// the window.
+/// independently of the machine. The name of a rule is the name of its function. Times are in slices of the window.
 struct CircuitRules: Sendable {
     /// The answer to a call.
     enum Answer: Equatable, Sendable {
@@ -18,10 +17,10 @@ struct CircuitRules: Sendable {
         case halfOpen(isProbing: Bool)
     }
 
-    /// What the circuit shows.
+    /// The observable state of the circuit.
     struct Shown: Equatable, Sendable {
         let phase: Phase
-        /// The number of outcomes that it counts, and of failures among them.
+        /// The number of outcomes that the circuit counts, and how many of them are failures.
         let counted: Int
         let failures: Int
     }
@@ -36,7 +35,7 @@ struct CircuitRules: Sendable {
     let pause: Int64
     /// The expected phase.
     private(set) var phase = Phase.closed
-    /// The slice in which a probe begins even if the last one is still in progress.
+    /// The slice from which another probe may begin, even if the last probe is still in progress.
     private(set) var nextProbe: Int64 = 0
     private var counted: [Counted] = []
     /// The broken rules of the last move.
@@ -83,7 +82,7 @@ struct CircuitRules: Sendable {
         lateOutcomesDoNotCount(before, shown)
     }
 
-    /// A call of a closed circuit ends. Returns whether the circuit must be open.
+    /// A call that was admitted since the circuit closed ends. Returns whether the circuit must now be open.
     mutating func end(_ outcome: Outcome, at now: Int64, shown: Shown) -> Bool {
         if outcome != .neither { counted = window(at: now) + [Counted(slice: now, isFailure: outcome == .failure)] }
         let (calls, failures) = (window(at: now).count, window(at: now).filter(\.isFailure).count)
@@ -93,7 +92,7 @@ struct CircuitRules: Sendable {
         return opens
     }
 
-    /// The machine says that it is idle.
+    /// The machine reports that it is idle.
     mutating func beIdle(at now: Int64) {
         aProbeIsNotForgotten()
         outcomesAreNotForgotten(at: now)
@@ -110,8 +109,8 @@ struct CircuitRules: Sendable {
             "a call \(until - now) slices before the end of the pause gets \(answer)")
     }
 
-    /// After the pause, after a probe that says nothing about the host, or if a probe takes longer than the pause, a
-    /// call is admitted as a probe.
+    /// A call is admitted as a probe if the pause is over, if the outcome of the last probe says nothing about the
+    /// host, or if the last probe takes longer than the pause.
     private mutating func aPauseEndsWithAProbe(_ answer: Answer, at now: Int64) {
         switch phase {
         case .closed: return
@@ -132,7 +131,8 @@ struct CircuitRules: Sendable {
         if phase == .closed { expect(answer == .pass, "a closed circuit returns \(answer)") }
     }
 
-    /// The outcome of a probe closes or opens the circuit. If it says nothing about the host, the next call is a probe.
+    /// The outcome of a probe closes or opens the circuit. If the outcome says nothing about the host, the next call is
+    /// a probe.
     private mutating func aProbeDecides(_ outcome: Outcome, _ shown: Shown) {
         expect(shown.phase == phase, "the phase is \(shown.phase) after the \(outcome) of a probe, expected \(phase)")
     }
@@ -152,13 +152,13 @@ struct CircuitRules: Sendable {
         expect(shown.phase == phase, "\(window) make the circuit \(shown.phase), expected \(phase)")
     }
 
-    /// The circuit admits a call after the pause, or earlier, whatever a probe does.
+    /// After the length of one more pause at the latest, the circuit admits a call, whatever happens to a probe.
     mutating func aRefusedCircuitBecomesReady(_ answerAfterAPause: Answer) {
         guard phase != .closed, case .refuse = answerAfterAPause else { return }
         expect(false, "a call is refused after a whole pause")
     }
 
-    // A circuit that counts as idle makes the same decisions as a new one, so it may be forgotten.
+    // An idle circuit makes the same decisions as a new circuit, so it may be discarded.
 
     private mutating func aProbeIsNotForgotten() {
         expect(phase != .halfOpen(isProbing: true), "a machine with a probe in progress is idle")

@@ -17,7 +17,7 @@ struct CircuitWorld: World {
         /// A call that was admitted before the circuit opened.
         case late
         case probe
-        /// A probe that took so long that another one began.
+        /// A probe that took so long that another probe began.
         case oldProbe
     }
 
@@ -39,7 +39,8 @@ struct CircuitWorld: World {
     var machine: CircuitMachine
     /// The time in slices.
     var now: Int64 = 100
-    /// The calls in progress, each with the number of times that the circuit had opened before it admitted the call.
+    /// The calls in progress, each with the number of times that the circuit had opened when it admitted the call. For
+    /// a probe, the number of the probe.
     var running: [Call: [Int]] = [:]
     var rules: CircuitRules
 
@@ -152,7 +153,7 @@ struct CircuitWorld: World {
 }
 
 extension Duration {
-    /// The duration in slices; -1 if it is no whole number of slices.
+    /// The duration in slices; -1 if it is not a whole number of slices.
     fileprivate var slices: Int64 { Int64(exactly: self / .milliseconds(1)) ?? -1 }
 }
 

@@ -1,8 +1,8 @@
-/// The rules of a gate for one origin, with their own account of its pauses. The name of a rule is the name of its
-/// function.
+/// The rules of a gate for one origin. They record its pauses independently of the machine. The name of a rule is the
+/// name of its function.
 struct GateRules: Sendable {
     private(set) var opening = 0
-    /// The time from which on no request waits.
+    /// The time from which no request waits.
     private(set) var end = 0
     var faults: [String] = []
 
@@ -40,7 +40,7 @@ struct GateRules: Sendable {
         expect(turn <= max(end, opening), "the turn is at \(turn), and the spread ends at \(end)")
     }
 
-    /// A repeated request does not leave during the spread without a turn.
+    /// During the spread, a repeated request leaves only if it has had a turn.
     private mutating func aRepeatedRequestHasATurn(_ isRepeated: Bool, _ pause: Int, at now: Int) {
         if isRepeated, now < end { expect(pause == opening, "a repeated request leaves without a turn") }
     }

@@ -4,16 +4,16 @@ import Networking
 struct GateWorld: World {
     struct Options: Sendable {
         var requests = 2
-        /// The part of a pause during which its requests leave, in halves.
+        /// The spread, in halves of a pause: the time after the pause over which its requests leave.
         var halves = 1
-        /// The pauses that the server requests. They are even, so that a half of them is a whole number.
+        /// The pauses that the server requests. They are even numbers, so that half of a pause is a whole number.
         var pauses = [2, 4]
         var longest = 4
     }
 
     struct Request: Hashable, Sendable {
         var isRepeated: Bool
-        /// The time of its turn, and the end of the pause for which it is.
+        /// The time of the request's turn, and the end of the pause to which the turn belongs.
         var turn: Int
         var opening: Int
     }
@@ -74,7 +74,7 @@ struct GateWorld: World {
         return rules.faults
     }
 
-    /// A request that arrives, or whose turn has come, leaves or draws its next turn.
+    /// Handles a request that arrives, or whose turn has come: the request leaves, or draws its next turn.
     private mutating func proceed(_ request: Request, isLate: Bool) {
         let opening: Duration? = request.opening > 0 ? .milliseconds(request.opening) : nil
         guard machine.holds(isRepeated: request.isRepeated, havingTurnOf: opening, at: time) else {
@@ -85,7 +85,7 @@ struct GateWorld: World {
         request.turn = Int((turn / .milliseconds(1)).rounded(.up))
         request.opening = Int((machine.opening / .milliseconds(1)).rounded())
         rules.wait(until: request.turn, at: now)
-        // A turn that has come already is taken at once.
+        // If the time of the turn has already come, the request takes the turn at once.
         if request.turn <= now { return proceed(request, isLate: isLate) }
         waiting.append(request)
     }

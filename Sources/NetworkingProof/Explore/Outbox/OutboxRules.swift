@@ -1,20 +1,21 @@
-/// The rules of an outbox, with their own account of what the app, the server and the processes have done. The name of
-/// a rule is the name of its function.
+/// The rules of an outbox. They record what the app, the server and the processes have done, independently of the
+/// outbox. The name of a rule is the name of its function.
 struct OutboxRules: Sendable {
     enum User: UInt8, Sendable { case ann, ben }
 
-    /// What is known about a write, whatever the outbox believes.
+    /// The facts about a write, even if the outbox does not know them.
     struct Write: Hashable, Sendable {
         let user: User?
         let lane: Int?
         let asks: Bool
         let canExpire: Bool
-        /// The number of times that its current key has arrived.
+        /// The number of requests with the write's current key that have reached the server.
         var arrivals = 0
-        /// Whether the key may arrive once more: its response was lost, its process was killed, the lease was lost, or
-        /// the server has said "not now".
+        /// Whether a request with the key may arrive (again): the response was lost, the process was killed, the lease
+        /// was lost, or the server responded with "not now".
         var mayArrive = true
-        /// Whether the last arrival left doubt, so that only the app may have it sent again.
+        /// Whether it is unknown if the last request was executed, so that only the app may decide to send the write
+        /// again.
         var isInDoubt = false
         var isRefused = false
         var isOver = false
@@ -29,7 +30,7 @@ struct OutboxRules: Sendable {
 
     mutating func store(_ write: Write) { writes.append(write) }
 
-    /// A request reaches the server, or its connection is lost on the way.
+    /// A request reaches the server.
     mutating func arrive(_ number: Int, tokenOf user: User?, begunAfterExpiry: Bool) {
         nobodyWritesForAnotherUser(number, tokenOf: user)
         theAppDecidesAboutDoubt(number)
@@ -46,18 +47,18 @@ struct OutboxRules: Sendable {
         if writes[number].asks { writes[number].isInDoubt = true }
     }
 
-    /// A request arrives that was on its way when its process lost the lease, or after it. Nobody can call it back.
+    /// A request of a process that has lost the lease arrives. Nobody can prevent that.
     mutating func arriveLate(_ number: Int, tokenOf user: User?) { nobodyWritesForAnotherUser(number, tokenOf: user) }
 
-    /// A call whose process had lost the lease was not executed after all.
+    /// It becomes known that a call whose process had lost the lease was not executed.
     mutating func settleDoubt(_ number: Int) { (writes[number].isInDoubt, writes[number].mayArrive) = (false, true) }
 
-    /// The server has said "not now", or the answer was not recorded before the lease was lost.
+    /// The server responds with "not now", or the lease is lost before the response has been recorded.
     mutating func postpone(_ number: Int) { (writes[number].mayArrive, writes[number].isRefused) = (true, false) }
 
     mutating func refuse(_ number: Int) { writes[number].isRefused = true }
 
-    /// The app has an entry sent again.
+    /// The app requests that an entry be sent again.
     mutating func decide(_ number: Int) {
         if writes[number].isRefused { writes[number].arrivals = 0 }
         (writes[number].isRefused, writes[number].isInDoubt, writes[number].mayArrive) = (false, false, true)
@@ -103,7 +104,7 @@ struct OutboxRules: Sendable {
         expect(isChosen && isLogOut, "write \(number) of \(writes[number].user.map { "\($0)" } ?? "nobody") is removed")
     }
 
-    /// - Parameter isSent: Whether an outbox that has looked at the folder, and whose waits are over, sends something.
+    /// - Parameter isSent: Whether an outbox that has read the folder, and whose waits are over, finds something to do.
     mutating func anOpenWriteIsSent(_ number: Int, _ isSent: Bool) {
         expect(isSent, "write \(number) could be sent, and is not")
     }

@@ -2,8 +2,8 @@ import Foundation
 import NetworkingOutbox
 
 extension OutboxWorld {
-    /// If nothing is on its way, and nobody holds the lease, a process that takes it finds something to do for each
-    /// write that could be sent.
+    /// If no call is in progress, no process holds the lease, and a write can be sent, then a process that takes the
+    /// lease finds something to do.
     mutating func checkProgress() {
         guard leader == nil, processes.allSatisfy({ $0.calls.isEmpty }) else { return }
         let open = rules.writes.indices.first { isOpen($0) }

@@ -1,7 +1,7 @@
 import Foundation
 import NetworkingOutbox
 
-// What the processes do.
+// The steps of the processes.
 extension OutboxWorld {
     mutating func store(in process: Int) {
         let (lane, expires) = options.writes[rules.writes.count]
@@ -15,9 +15,10 @@ extension OutboxWorld {
         processes[process].machine.set(user.map { .user("\($0)") } ?? .nobody)
     }
 
-    /// Brings a process into step with the folder.
+    /// Updates a process with the content of the folder.
     ///
-    /// - Parameter completely: Whether it also looks at the files that it knows, as it does when it gets the lease.
+    /// - Parameter completely: Whether the process also reads the files that it already knows, as it does when it gets
+    ///   the lease.
     mutating func reload(_ process: Int, completely: Bool = true) {
         for name in processes[process].machine.entries.keys where files[name] == nil {
             processes[process].machine.remove(name)
@@ -49,13 +50,14 @@ extension OutboxWorld {
         switch step {
         case .send(let name):
             let write = number(name)
-            // The outbox asks for the session, and compares its user, before the call begins.
+            // Before the call begins, the outbox asks who is logged in, and compares this user with the owner of the
+            // entry.
             let owner = user.map { OutboxMachine.Owner.user("\($0)") } ?? .nobody
             guard owner.maySend(writeOf: record(of: name).owner, anonymously: true) else {
                 processes[process].machine.end(name, as: .noToken, at: time, fraction: 0.5)
                 return
             }
-            // The file is read, and marked, under its lock.
+            // The outbox reads and marks the file while it holds the lock.
             guard files[name] == .waiting else {
                 processes[process].machine.end(
                     name, as: .notNow(after: nil, isOffline: false), at: time, fraction: 0.5)
@@ -84,7 +86,7 @@ extension OutboxWorld {
         return record
     }
 
-    /// Changes an entry as the library does, unless it is over or was removed.
+    /// Changes an entry as the library does, unless the entry has ended or has been removed.
     private mutating func change(
         _ name: OutboxName, to state: OutboxRecord.State, in process: Int, by call: UUID? = nil, isLost: Bool = false
     ) {

@@ -2,7 +2,7 @@ import Foundation
 import NetworkingOutbox
 
 /// Two processes that share the folder of an outbox, the users who log in and out, the server, and a wall clock that
-/// jumps. Processes are killed, and lose their lease, at any step.
+/// jumps. At any step, a process may be killed or lose its lease.
 struct OutboxWorld: World {
     struct Options: Sendable {
         /// The writes that the app may store: the lane, and whether the write expires.
@@ -59,7 +59,7 @@ struct OutboxWorld: World {
         }
     }
 
-    /// A call on its way. Its session is that of its beginning: the service pins it.
+    /// A call in progress. The service binds the call to the session in which the call began.
     struct Call: Hashable, Sendable {
         let user: OutboxRules.User?
         let begunAfterExpiry: Bool
@@ -100,7 +100,8 @@ struct OutboxWorld: World {
     }
 
     var time: Duration { .seconds(now) }
-    /// Entries that expire do so at 100 s. Before the jump, it is earlier; after the jump, later.
+    /// Entries that expire do so at 100 s. The wall clock shows an earlier time before its jump, and a later time after
+    /// it.
     var date: Date { Date(timeIntervalSince1970: isLate ? 200 : 0) }
 
     func name(_ write: Int) -> OutboxName {
@@ -168,7 +169,8 @@ struct OutboxWorld: World {
         case .record(let process, let write): record(process, write)
         case .release: leader = nil
         case .kill(let process):
-            // Calls of a process without the lease were lost with it. The app may have decided about them since.
+            // The calls of a process without the lease already counted as lost when the lease was lost, and the app may
+            // have decided about them since then.
             if leader == process { for write in processes[process].calls.keys { rules.lose(write) } }
             processes[process] = Process(machine: machine(), isAlive: false)
         case .start(let process):
@@ -176,7 +178,7 @@ struct OutboxWorld: World {
             reload(process)
             notice(process)
         case .loseLease:
-            // The calls of a process that lives are cancelled, and their requests may arrive later.
+            // The process is still running: its calls are cancelled, but their requests may arrive later.
             if let leader {
                 for (write, call) in processes[leader].calls {
                     processes[leader].calls[write]?.isLate = call.end == nil

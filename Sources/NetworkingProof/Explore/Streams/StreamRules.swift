@@ -1,12 +1,12 @@
-/// The rules of an event stream, and the facts that they need. They record what the server has sent themselves, and
-/// know nothing of the machine and of the parser. The name of a rule is the name of its function.
+/// The rules of an event stream, and the facts that they need. The facts about what the server has sent are recorded
+/// independently of the machine and the parser. The name of a rule is the name of its function.
 struct StreamRules: Sendable {
     /// When a call may be repeated.
     enum Repetition: Sendable {
         case always, afterFailure, never
     }
 
-    /// What follows.
+    /// What the stream does next.
     enum Step: Equatable, Sendable {
         case deliver, end, fail
         case reconnect(after: Duration)
@@ -48,7 +48,7 @@ struct StreamRules: Sendable {
 
     /// The server sends a line. An empty line completes an event if there was data.
     ///
-    /// - Parameter ids: The ids of the events that follow.
+    /// - Parameter ids: The ids of the events that the parser returns for the line.
     mutating func hear(_ line: String, ids: [String]) {
         let isComplete = line == "\n" && hasData
         switch line {
@@ -164,9 +164,9 @@ struct StreamRules: Sendable {
         guard case .reconnect = step else { return expect(false, "the end leads to \(step)") }
     }
 
-    /// If the server has sent a delay, it replaces the delay of the app. The delay doubles with each connection without
-    /// an event, up to a factor of 16 and to 10 minutes. A longer delay stays as it is. The first wait is between three
-    /// and five quarters of the delay, a later one between a half and six fifths of it.
+    /// A delay that the server has sent replaces the app's delay. The delay doubles with each connection without an
+    /// event, up to a factor of 16 and up to 10 minutes. A delay that was longer from the beginning does not change.
+    /// The first wait is between 75 % and 125 % of the delay; each later wait is between 50 % and 120 %.
     private mutating func waitsLongerWithoutEvents(_ wait: Duration, _ delay: Duration) {
         let factor = 1 << min(reconnections, 4)
         let time = min(delay * factor, max(delay, .seconds(600)))
@@ -176,7 +176,8 @@ struct StreamRules: Sendable {
         expect(wait >= least && wait <= most, "the wait is \(wait), for a delay of \(delay) times \(factor)")
     }
 
-    /// A delay of zero or less is none, but connections that bring no event are no storm.
+    /// A delay of zero or less means no wait before the first reconnection. After further connections without an event,
+    /// the stream waits, so that there is no storm of connections.
     private mutating func aNegativeDelayIsNone(_ wait: Duration, _ delay: Duration) {
         let time = reconnections == 0 ? .zero : Duration.milliseconds(100) * (1 << min(reconnections, 4))
         let least = min(time, .milliseconds(100))
@@ -185,7 +186,7 @@ struct StreamRules: Sendable {
             "a delay of \(delay) leads to \(wait)")
     }
 
-    /// A delay of centuries is a long one, although no multiple of it can be computed.
+    /// A delay of centuries results in a long wait, although no multiple of the delay can be computed.
     private mutating func aDelayOfCenturiesIsLong(_ wait: Duration, _ delay: Duration) {
         expect(wait > .seconds(1 << 40), "a delay of \(delay) leads to \(wait)")
     }

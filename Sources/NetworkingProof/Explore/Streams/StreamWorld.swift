@@ -102,7 +102,7 @@ struct StreamWorld: World {
             key.write(Array(text.utf8) + [0])
         }
         for delay in [rules.retry, rules.newRetry, machine.delay, parser?.retry] {
-            // The worlds have few delays: none, 0, 100 ms, 3 and 7 s, and the longest and the shortest one.
+            // The worlds have few delays: none, 0, 100 ms, 3 s, 7 s, and the longest and the shortest possible delay.
             let parts = delay?.components
             key.write([
                 delay == nil ? 0 : 1, UInt8(truncatingIfNeeded: parts?.seconds ?? 0),

@@ -22,7 +22,7 @@ struct CacheRules {
 
     private var staleness: Int64 { age - stored.lifetime }
 
-    /// Section 5.2.1.3: the client wants a response that remains fresh for a time.
+    /// Section 5.2.1.3: the client wants a response that remains fresh for at least a given time.
     private var isFreshEnough: Bool { age < stored.lifetime && stored.lifetime - age >= asked.minFresh ?? 0 }
 
     /// Section 5.2.1.2: the client accepts a stale response.

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// A request and its rule as values.
+/// The fields of a request and its caching rule, as values.
 struct AskedFields: Sendable {
     enum NoCache: CaseIterable, Sendable {
         case none, directive, pragma

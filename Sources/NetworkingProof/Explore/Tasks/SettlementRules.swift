@@ -1,7 +1,7 @@
-/// The rules of a settlement, and the facts that they need. They know nothing of the settlement. The name of a rule is
-/// the name of its function.
+/// The rules of a settlement, and the facts that they need, recorded independently of the settlement. The name of a
+/// rule is the name of its function.
 struct SettlementRules {
-    /// What the observers have heard, in this order.
+    /// The outcomes of which observers have been notified, in order.
     private(set) var seen: [(observer: Int, outcome: String)] = []
     /// The first outcome.
     private(set) var first: String?
@@ -12,7 +12,7 @@ struct SettlementRules {
         if !isTrue { faults.append("\(rule.prefix { $0 != "(" }): \(text)") }
     }
 
-    /// An observer hears an outcome.
+    /// An observer is notified of an outcome.
     mutating func hear(_ observer: Int, _ outcome: String) { seen.append((observer, outcome)) }
 
     /// An outcome is about to be set. Returns whether it is the first one.
@@ -22,14 +22,14 @@ struct SettlementRules {
         return first == nil
     }
 
-    /// The state after a move.
+    /// Checks the state after a move.
     mutating func check(outcome: String?, observers: Int) {
         theFirstOutcomeWins(outcome)
         everyObserverHearsOnce(observers)
         observersHearInOrder()
     }
 
-    /// Setting an outcome succeeds only for the first one.
+    /// Only the first call that sets an outcome succeeds.
     mutating func onlyTheFirstSettles(_ hasWon: Bool, isFirst: Bool) {
         expect(hasWon == isFirst, "the \(isFirst ? "first" : "later") call of settle returns \(hasWon)")
     }

@@ -1,7 +1,8 @@
 import Networking
 
 extension TaskSystem {
-    /// A task of the library, facts about this task that are recorded without the library, and what was seen of it.
+    /// A task of the library, facts about the task that are recorded independently of the library, and what has been
+    /// observed of the task.
     final class Node: @unchecked Sendable {  // because one thread uses it
         let task: RequestTask<Int>
         /// Whether the task is a call, not a derived task.
@@ -12,8 +13,8 @@ extension TaskSystem {
         var next: Int?
         /// Whether the closure has returned ``next``.
         var isFollowing = false
-        /// Whether the closure has failed: ``next`` did not exist yet, or waited for this task, so that both tasks
-        /// would wait for ever.
+        /// Whether the closure has failed: ``next`` did not exist yet, or waited for this task, in which case both
+        /// tasks would wait forever.
         var hasFailed = false
         /// Whether ``next`` had ended, or was cancelled, when the closure returned it. If so, the task takes over the
         /// outcome of ``next``, not the outcome of a task that ``next`` followed.
@@ -27,9 +28,9 @@ extension TaskSystem {
         var joined = 0
         /// The attempts of a call.
         var attempts = 0
-        /// The attempts that an observer of the track has heard, as the numbers of the calls.
+        /// The attempts of which an observer of the track has been notified, as the numbers of the calls.
         var track: [Int] = []
-        /// The outcomes with which the observers of the task were notified.
+        /// The outcomes of which the observers of the task have been notified.
         var heard: [String] = []
         var outcome: String?
 
@@ -37,16 +38,16 @@ extension TaskSystem {
             (self.task, self.isCall) = (task, isCall)
         }
 
-        // What the task shows.
+        // The observable state of the task.
 
         var isOver: Bool { task.result != nil }
         var hasValue: Bool { if case .success = task.result { true } else { false } }
         var found: String? { task.result.map(TaskSystem.name) }
         var isFoundCancelled: Bool { task.isCancelled }
         var isRunning: Bool { if case .running = task.state { true } else { false } }
-        /// The number of bytes that it has received.
+        /// The number of bytes that the task has received.
         var received: Int64 { task.track.meter.current.download.completed }
-        /// The path of the endpoint in its report.
+        /// The path of the endpoint in the task's report.
         var report: String? { task.track.report?.endpoint?.path.description }
 
         func cancel() -> Bool { task.cancel() }

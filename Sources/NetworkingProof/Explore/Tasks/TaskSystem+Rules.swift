@@ -27,8 +27,8 @@ extension TaskSystem {
             || nodes.contains { $0.outcome == nil && !$0.isCancelled && awaited($0).contains(index) }
     }
 
-    /// Whether something is interested in the outcome of a task: a callback, a caller, or a task that waits for it. If
-    /// a waiting task is passed over, it counts only while something uses its own outcome.
+    /// Whether something is interested in the outcome of a task: a callback, a caller, or a task that waits for it. A
+    /// waiting task that is passed over counts only while something uses the outcome of the waiting task itself.
     private func isWanted(_ index: Int) -> Bool {
         if nodes[index].observers > 0 || nodes[index].joined > 0 { return true }
         return nodes.indices.contains { other in
@@ -50,7 +50,7 @@ extension TaskSystem {
         var dropped = [index]
         while let next = dropped.popLast() {
             let node = nodes[next]
-            // A task that had its outcome before is not cancelled, although its outcome is not recorded yet.
+            // A task that already had its outcome is not cancelled, even if the outcome has not been recorded yet.
             guard node.outcome == nil, !node.isCancelled, !node.isOver || !isExplained(node) else { continue }
             node.isCancelled = true
             dropped += awaited(node).filter { !isWanted($0) }
@@ -86,8 +86,8 @@ extension TaskSystem {
         }
     }
 
-    /// Whether a closure fails because its task would wait for itself. If the closures of several tasks of a circle are
-    /// called at once, any one of them fails, so the outcome tells which.
+    /// Whether a closure fails because its task would wait for itself. If the closures of several tasks in a circle are
+    /// called at once, any one of them may fail; the outcome shows which one.
     private func failsInCircle(_ node: Node, _ index: Int, _ next: Int) -> Bool {
         if node.found == "invalidRequest" { return waits(next, for: index, withNext: true) }
         return !node.isOver && waits(next, for: index)
@@ -95,7 +95,8 @@ extension TaskSystem {
 
     /// Whether a task waits for another task, directly or through other tasks.
     ///
-    /// - Parameter withNext: Whether tasks whose closure has not been called yet count as waiting for its task.
+    /// - Parameter withNext: Whether a task whose closure has not been called yet counts as waiting for the task that
+    ///   the closure will return.
     private func waits(_ index: Int, for other: Int, withNext: Bool = false) -> Bool {
         var tasks = [index]
         var seen: Set<Int> = []
@@ -109,8 +110,8 @@ extension TaskSystem {
         return false
     }
 
-    /// Whether a task may have its outcome: it is a call, it was cancelled, or the outcome follows from those of the
-    /// tasks that it waits for.
+    /// Whether a task may have its outcome: it is a call, it was cancelled, or the outcome follows from the outcomes of
+    /// the tasks that it waits for.
     private func isExplained(_ node: Node) -> Bool {
         node.isCall || node.isCancelled || node.hasFailed || hasSources(node) && expected(node).contains(node.found)
     }
@@ -121,8 +122,8 @@ extension TaskSystem {
         return node.kind == 3 && !node.hasValue ? outcomes.contains { $0 != nil } : outcomes.allSatisfy { $0 != nil }
     }
 
-    /// The outcomes that follow from those of the tasks that a task waits for. A task of `all` fails with any of the
-    /// failures.
+    /// The possible outcomes of a task, given the outcomes of the tasks that it waits for. A task of `all` may fail
+    /// with any of their failures.
     private func expected(_ node: Node) -> [String?] {
         let found = awaited(node).compactMap { nodes[$0].outcome }
         let values = found.compactMap { Int($0) }
@@ -184,7 +185,7 @@ extension TaskSystem {
         expect(isFirst == hasCancelled, "cancelling task \(index + 1) returns \(hasCancelled)")
     }
 
-    /// A task that is not cancelled has no outcome before the tasks that it waits for.
+    /// A task that is not cancelled gets its outcome only after the tasks that it waits for.
     private func noTaskEndsBeforeItsSources() {
         for (index, node) in nodes.enumerated() where node.outcome == nil && !hasSources(node) {
             expect(!node.isOver, "task \(index + 1) ends before its source")
@@ -218,7 +219,7 @@ extension TaskSystem {
         }
     }
 
-    /// A task whose closure returned no task that can end fails.
+    /// A task fails if its closure returns no task that can end.
     func aFailedClosureFailsTheTask() {
         for (index, node) in nodes.enumerated() where node.hasFailed {
             expect(node.isOver && !node.hasValue, "task \(index + 1) does not fail, although its closure does")

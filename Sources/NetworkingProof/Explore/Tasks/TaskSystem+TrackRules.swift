@@ -1,8 +1,9 @@
 // The rules for the attempts, the progress and the report that a task shows. The name of a rule is the name of its
 // function.
 extension TaskSystem {
-    /// The call whose attempts, progress and report a task has; nil if there is none yet. A task of `all` has those of
-    /// its first source. The closure of `flatMap` decides about the others; without it, a failed source does.
+    /// The call whose attempts, progress and report a task has; nil if there is none yet. The call is that of the
+    /// task's first source. For a task of `flatMap`, it is the call of the task that the closure has returned, or of
+    /// the source if the source has failed.
     private func call(of index: Int) -> Int? {
         let node = nodes[index]
         if node.isCall { return index }
@@ -13,7 +14,7 @@ extension TaskSystem {
         return source.outcome != nil && !source.hasValue ? call(of: node.sources[0]) : nil
     }
 
-    /// The callbacks of a task hear each attempt of its call once.
+    /// The callbacks of a task are notified of each attempt of its call once.
     func theAttemptsAreThoseOfTheCall() {
         for (index, node) in nodes.enumerated() {
             guard let call = call(of: index) else { continue }

@@ -187,7 +187,7 @@ final class TaskSystem: LiveSystem {
 
     func end() -> [String] {
         faults = []
-        // When a call ends, the retain cycle between its task and the observers is broken.
+        // All calls end here, because the end of a call breaks the retain cycle between its task and the observers.
         for (index, node) in nodes.enumerated() where node.isCall && !node.isOver { end(index, .failure(Failure())) }
         settle()
         aFailedClosureFailsTheTask()
