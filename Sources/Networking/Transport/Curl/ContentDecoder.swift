@@ -21,7 +21,7 @@
         private let sink: Sink
         private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 32_768, alignment: 16)
         private var decoding: OpaquePointer?
-        /// The most input bytes of a step. The slowest brotli data takes 2 µs a byte.
+        /// The maximum number of input bytes of a step. The slowest brotli data takes 2 µs a byte.
         private static let step = 512
         /// The bytes of ``output`` that the next stage has not taken.
         private var pending = 0..<0
@@ -102,7 +102,7 @@
             return isOver ? input.count : used
         }
 
-        /// Checks that the input is complete, also that of the next decoders.
+        /// Checks that the input of this decoder and of the next decoders is complete.
         ///
         /// - Throws: ``NetworkError`` if the input ends before the end of a compressed stream.
         func finish() throws(NetworkError) {

@@ -3,8 +3,9 @@
 
     /// The configured addresses of hosts in libcurl's form: see ``CurlTransport/Configuration/resolve``.
     ///
-    /// libcurl reads the whole list that a request has. So a request has only the entries of the names that libcurl may
-    /// look up for it: of its own host and of the proxy. If one of these names is not known here, it has all entries.
+    /// libcurl reads the whole list of a request. So the list contains only the entries of the names that libcurl may
+    /// look up for the request: its own host and the proxy. If one of these names is not known here, the list contains
+    /// all entries.
     ///
     /// Exclusivity is not checked at run time, because only the loop's thread uses the object, and accesses do not
     /// overlap.
@@ -31,7 +32,7 @@
             }
         }
 
-        /// The names that libcurl may look up for a request. A name without an entry counts as none.
+        /// The names that libcurl may look up for a request. A name without an entry counts as no name.
         private enum Need: Hashable {
             case all
             case host(Place?)

@@ -37,7 +37,7 @@
 
         /// Counts a TLS record that has arrived, or a step of libcurl, for ``CurlFault/heldLoops``.
         ///
-        /// - Returns: Whether libcurl may go on. If not, the connection has been ended.
+        /// - Returns: Whether libcurl may continue. If not, the connection has been ended.
         @discardableResult
         func mayGoOn() -> Bool {
             guard hold.noteEvent(of: loop.pace.calls) else { return true }

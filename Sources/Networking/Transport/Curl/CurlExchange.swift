@@ -132,8 +132,8 @@
         /// method again if it repeats a request whose stream was refused.
         ///
         /// libcurl also repeats a request if the server responded with 417 to `Expect`, or reset the stream with
-        /// HTTP_1_1_REQUIRED. If a response had begun, the exchange fails, because the server may have processed the
-        /// request; the 417 is the outcome.
+        /// HTTP_1_1_REQUIRED. If a response has begun, the server may have processed the request, so it is not sent
+        /// again: a 417 is the outcome of the exchange; otherwise, the exchange fails.
         ///
         /// - Returns: Whether libcurl may send the request.
         func beginSending(on connection: CurlStreamLog.Connection?) -> Bool {
@@ -144,7 +144,7 @@
             noteConnection()
             sends += 1
             if sends > 1, hasReceived {
-                // A 417 is a response as any other (RFC 9110 section 15.5.18).
+                // A 417 is a response like any other (RFC 9110 section 15.5.18).
                 isAnswered = response.status == 417
                 guard !isAnswered else { return false }
                 failure = NetworkError(

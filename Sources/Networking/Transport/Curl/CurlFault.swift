@@ -71,7 +71,7 @@
         /// bytes arrive.
         ///
         /// Avoidance: the engine reads the head of the refusal, and ends the exchange before the body (``CurlTunnel``).
-        /// Before 7.80, the fault is not avoided, because libcurl does not tell when the request itself begins.
+        /// Before 7.80, the fault is not avoided, because libcurl does not report when the request itself begins.
         case endlessRefusals
         /// From 7.87 on, libcurl reads the file of trusted certificates once in 24 hours. On every version, a TLS
         /// session is resumed although the authority of its certificate was removed from the file.
@@ -85,12 +85,13 @@
         /// exchange that waits for the connection that another exchange opens (up to 8.14). The forgotten exchange ends
         /// with the connect timeout.
         ///
-        /// Avoidance: the loop calls libcurl for a socket or for its timer. If ``forgottenAddresses`` needs a call for
-        /// all exchanges, a second call remembers what the first one may have forgotten.
+        /// Avoidance: the loop calls libcurl for one socket or for its timer. If ``forgottenAddresses`` needs a call
+        /// for all exchanges, the loop makes a second call, which finds the exchanges that the first call may have
+        /// forgotten.
         case forgottenWaits
 
-        /// libcurl closes a socket that it gives up while it connects without a call of the app's function for closing
-        /// sockets (seen in 7.88). The number of the socket may then belong to another file of the process.
+        /// If libcurl gives up a socket while it connects, it closes the socket without calling the app's function for
+        /// closing sockets (seen in 7.88). The number of the socket may then belong to another file of the process.
         ///
         /// Avoidance: before the engine ends an idle connection, it compares the file of the descriptor with the one
         /// it opened (``CurlSockets/isOpen(_:)``).
@@ -132,14 +133,14 @@
         ///
         /// Avoidance: such a request is sent over HTTP/1.1, unless the configuration requires HTTP/2.
         case earlyResponses
-        /// Before 7.87, libcurl waits for the thread that looks up a name when the request ends: the loop and all its
-        /// requests wait for as long as the system's resolver needs (7.87 has `CURLOPT_QUICK_EXIT`).
+        /// Before 7.87, if a request ends while another thread looks up its name, libcurl waits for this thread: the
+        /// loop and all its requests wait for as long as the system's resolver needs (7.87 has `CURLOPT_QUICK_EXIT`).
         ///
         /// Avoidance: a request that ends during the lookup is left to libcurl, without its exchange, until the lookup
         /// ends (``CurlHandle/isLookingUp``). The loop itself applies the connect timeout to the lookup.
         case joinedLookups
-        /// Before 8.4, libcurl gives an address up that does not answer, but asks for no call that tries the next one
-        /// (#11920).
+        /// Before 8.4, libcurl gives up an address that does not answer, but does not ask to be called to try the next
+        /// address (#11920).
         ///
         /// Avoidance: five times a second, the loop looks for an exchange that connects but waits for no socket, and
         /// calls libcurl for all exchanges (``CurlHandle/isForgotten``).
@@ -157,7 +158,7 @@
         /// the number of its streams. In 7.87 to 8.0, frames without data are sufficient. All other requests wait.
         ///
         /// Avoidance: libcurl reports its progress after each of its steps, and logs each TLS record up to 8.0. The
-        /// engine ends a connection with which one call of libcurl has used a fifth of a second of processor time
+        /// engine ends a connection if one call of libcurl has used a fifth of a second of processor time for it
         /// (``CurlHold``).
         case heldLoops
         /// Before 8.10, a response over TLS that ends with its connection counts as complete even if the connection

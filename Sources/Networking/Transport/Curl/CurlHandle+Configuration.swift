@@ -88,7 +88,7 @@
             }
         }
 
-        /// Lets libcurl ask after each of its steps whether it may go on.
+        /// Lets libcurl ask after each of its steps whether it may continue.
         func installProgressCallback() {
             set(CCURLOPT_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
             clibcurl_easy_set_progress(easy, Int32(CCURLOPT_XFERINFOFUNCTION)) { handle, _, _, _, _ in

@@ -8,12 +8,12 @@
         }
 
         /// Records that libcurl looks up a name, or that it has an address. During the lookup, the loop applies the
-        /// connect timeout, and libcurl comes too late.
+        /// connect timeout, because libcurl would apply it too late.
         func noteLookup(_ isLookingUp: Bool) {
             guard library.has(.joinedLookups), isLookingUp != self.isLookingUp,
                 let request = exchange?.request ?? webSocket?.request
             else { return }
-            // A SOCKS proxy is asked for the target, which libcurl looks up after it has connected to the proxy.
+            // With a SOCKS proxy, libcurl looks up the name of the target after it has connected to the proxy.
             guard !isLookingUp || !hasSocket else { return }
             self.isLookingUp = isLookingUp
             let timeout = request.timeouts.effectiveConnect
@@ -21,7 +21,7 @@
             if isLookingUp { exchange?.noteLookup() }
         }
 
-        /// Leaves the handle to libcurl until the lookup has ended, which has no further time limit.
+        /// Leaves the handle to libcurl until the lookup has ended. The lookup has no further time limit.
         func abandon() {
             setConnectTimeout(.milliseconds(Int64(Int32.max)))
         }

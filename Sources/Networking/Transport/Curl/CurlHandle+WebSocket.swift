@@ -3,7 +3,7 @@
     import Foundation
 
     extension CurlHandle {
-        /// Sets the options for the connection of a WebSocket. From `CURLOPT_CONNECT_ONLY` on, libcurl sends no
+        /// Sets the options for the connection of a WebSocket. After `CURLOPT_CONNECT_ONLY` is set, libcurl sends no
         /// request.
         func prepare(for webSocket: CurlWebSocket) throws {
             self.webSocket = webSocket
@@ -11,7 +11,7 @@
             isSecure = request.isSecure
             set(CCURLOPT_CONNECT_ONLY, 1)
             set(CCURLOPT_HTTP_VERSION, CCURL_HTTP_VERSION_1_1)
-            // An http proxy would take the request for one to itself.
+            // An http proxy would treat the request as a request to itself.
             if !isDirect { set(CCURLOPT_HTTPPROXYTUNNEL, 1) }
             try setConnection(for: request)
             guard set(CCURLOPT_URL, request.url.absoluteString) == CCURLE_OK else {

@@ -25,7 +25,7 @@
         /// Whether libcurl has opened a socket for the handle.
         @exclusivity(unchecked) var hasSocket = false
         @exclusivity(unchecked) var isSecure = false
-        /// The version of TLS, known from the head of the response on.
+        /// The version of TLS, known once the head of the response has arrived.
         @exclusivity(unchecked) private(set) var tlsVersion: String?
         @exclusivity(unchecked) private var isPausedOnUnknownSocket = false
         @exclusivity(unchecked) private(set) var isClosureWatched = false

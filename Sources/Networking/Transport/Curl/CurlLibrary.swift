@@ -44,7 +44,7 @@
             self.features = features
             self.number = number
             self.faults = faults
-            // Libraries that are built in, but not in use, stand in parentheses.
+            // Libraries that are built in, but not in use, are in parentheses.
             isOnOpenSSL = version.contains(" OpenSSL/")
             isOnOldOpenSSL = version.contains(#/ OpenSSL\/(1\.|3\.[0-4]\.)/#)
         }

@@ -74,8 +74,8 @@
         ///
         /// Each loop has its own connections, and over HTTP/1.1 it needs one for each exchange in progress. The loops
         /// are filled in levels of 24 exchanges, the first loop first on each level. So a loop exceeds its highest
-        /// number so far only if each loop is at its own, and all loops together need no more connections to a host
-        /// than the number of exchanges that were in progress at the same time.
+        /// number so far only if every other loop is at its own highest number, too, and all loops together need no
+        /// more connections to a host than the number of exchanges that were in progress at the same time.
         private static func leastBusy(of loads: ArraySlice<Int>) -> Int {
             let level = 24
             guard loads.count > 1, loads[0] >= level else { return 0 }

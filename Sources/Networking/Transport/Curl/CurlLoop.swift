@@ -40,7 +40,7 @@
         @exclusivity(unchecked) var abandoned: [CurlHandle] = []
         @exclusivity(unchecked) var outcomes = CurlOutcomes()
         @exclusivity(unchecked) var nextTimeoutCheck = UInt64.max
-        /// The time at which exchanges that connect are looked after: see ``CurlFault/forgottenAddresses``.
+        /// The time of the next check of exchanges that are connecting: see ``CurlFault/forgottenAddresses``.
         @exclusivity(unchecked) var nextConnectingCheck = UInt64.max
         /// The time at which the current iteration of the loop began, in nanoseconds.
         var now: UInt64 {
@@ -91,7 +91,7 @@
 
         var library: CurlLibrary { surroundings.library }
         var limits: CurlTransport.Configuration.Limits { surroundings.configuration.limits }
-        /// Whether a response over another version of HTTP is an error.
+        /// Whether a response over a version of HTTP other than 2 is an error.
         var requiresHTTP2: Bool { surroundings.configuration.httpVersions == .http2 }
 
         func makeHandle() throws -> CurlHandle { try CurlHandle(in: surroundings) }
@@ -101,8 +101,8 @@
             if inbox.add(command) == true { sockets.wake() }
         }
 
-        /// Returns the numbers of connections, also to a task that is cancelled: the loop follows every command that
-        /// the inbox has taken.
+        /// Returns the numbers of connections, even if the task is cancelled: the loop executes every command that the
+        /// inbox has accepted.
         func connections() async -> CurlTransport.Connections {
             await withCheckedContinuation { continuation in
                 guard let isAsleep = inbox.add(.count { continuation.resume(returning: $0) }) else {

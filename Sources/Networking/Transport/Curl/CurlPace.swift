@@ -1,12 +1,13 @@
 #if os(Linux)
     import Foundation
 
-    /// The time that exchanges and WebSockets may take pieces until the loop looks after others again.
+    /// The time in which exchanges and WebSockets may take pieces of data before the loop continues with other
+    /// exchanges.
     ///
     /// libcurl reads from a socket for as long as bytes arrive, and each piece may cost milliseconds to decode. When
     /// the time is over, the exchanges refuse further pieces, and continue in the next iteration of the loop.
     ///
-    /// The time begins when it is first asked for, because many calls of libcurl have no piece, and then the clock need
+    /// The time begins when it is first checked. Many calls of libcurl deliver no piece, and for these the clock need
     /// not be read.
     ///
     /// Exclusivity is not checked at run time, because only the loop's thread uses the object, and accesses do not
@@ -44,7 +45,7 @@
             return !isOver() || isFresh
         }
 
-        /// Returns whether the time is over. The first question begins it.
+        /// Returns whether the time is over. The first call begins the time.
         func isOver() -> Bool {
             let now = CurlLoop.time()
             guard let end else {
@@ -61,10 +62,10 @@
         private var events = 0
         private var start: UInt64 = 0
 
-        /// Counts an event of a call of libcurl. From the 32nd event on, which few calls have, looks at the clock of
-        /// the thread's processor time every 8 events. No other process advances this clock.
+        /// Counts an event of a call of libcurl. From the 32nd event on, which few calls reach, the thread's processor
+        /// time is read every 8 events. Other processes do not add to this time.
         ///
-        /// - Returns: Whether the call has used a fifth of a second since its 32nd event. Otherwise, no call takes much
+        /// - Returns: Whether the call has used a fifth of a second since its 32nd event. Normally, no call takes much
         ///   longer than ``CurlPace`` allows.
         mutating func noteEvent(of call: UInt64) -> Bool {
             if call != self.call { (self.call, events, start) = (call, 0, 0) }

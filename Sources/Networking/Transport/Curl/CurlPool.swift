@@ -48,11 +48,11 @@
 
     /// Which connections take further requests, and when idle connections are closed.
     ///
-    /// libcurl chooses a connection for each request, and cannot be told to avoid one of them. So an idle connection
-    /// that shall not be used again is closed. One that other requests use over HTTP/2 is retired: the requests that
-    /// follow belong to the next generation, and libcurl uses no connection of another generation for them. The
-    /// generation is part of the list of ciphers. So there are generations only of connections with TLS by OpenSSL; any
-    /// other retired connection takes requests until it is idle.
+    /// libcurl chooses a connection for each request, and cannot be told to avoid a certain connection. So an idle
+    /// connection that must not be used again is closed. A connection that other requests use over HTTP/2 is retired:
+    /// later requests belong to the next generation, and libcurl uses no connection of another generation for them. The
+    /// generation is part of the list of ciphers, so only connections with TLS by OpenSSL have generations. Any other
+    /// retired connection takes requests until it is idle.
     extension CurlSockets {
         /// A connection that a handle uses.
         struct Use {
@@ -140,8 +140,8 @@
     /// Connections that have been silent.
     extension CurlSockets {
         /// Retires a connection if no bytes have arrived on it for a time, although a request waits: a router may have
-        /// forgotten the connection. Other connections of the origin that are idle have probably met the same fate, so
-        /// they are closed, unless the connection was a new one.
+        /// forgotten the connection. The router has probably also forgotten the origin's idle connections, so they are
+        /// closed, unless the retired connection was new.
         func giveUp(_ use: Use, silentFor time: UInt64, isKept: Bool) {
             guard isCurrent(use) else { return }
             let entry = entries[Int(use.socket)]
@@ -182,7 +182,7 @@
             pool.renew(origin)
         }
 
-        /// Lets no request use the connections that were opened with other trusted certificates.
+        /// Prevents requests from using connections that were opened with other trusted certificates.
         func checkTrust() {
             if trust?.isReplaced(at: now) == true { pool.renewAll() }
         }
@@ -190,7 +190,7 @@
         func generation(of origin: HTTPOrigin?) -> Int { pool.generation(of: origin) }
 
         /// Records which connection a request is about to be sent on, if it may serve several requests at a time:
-        /// libcurl does not tell the socket of a connection that other requests use already.
+        /// libcurl does not report the socket of a connection that other requests already use.
         func find(_ path: CurlStreamLog.Connection, opened use: Use) -> Int32? {
             if let socket = pool.sockets[path], entries[Int(socket)].path == path { return socket }
             guard isCurrent(use) else { return nil }
@@ -199,7 +199,7 @@
             return use.socket
         }
 
-        /// Retires a connection whose life is over although it is never idle.
+        /// Retires a connection whose lifetime is over, even if it is never idle.
         func checkLifetime(of use: Use) {
             guard let lifetime = pool.lifetime, isCurrent(use), !entries[Int(use.socket)].isRetired else { return }
             if now &- entries[Int(use.socket)].opened >= lifetime { retire(use.socket) }

@@ -1,6 +1,6 @@
 #if os(Linux)
-    /// A request that a loop sends: an exchange, or the handshake of a WebSocket. A class, whose reference needs less
-    /// of the frame of each waiting call than a protocol's value.
+    /// A request that a loop sends: an exchange, or the handshake of a WebSocket. It is a class, because a class
+    /// reference needs less memory in the frame of each waiting call than a protocol value.
     class CurlSending: @unchecked Sendable {  // because only the loop's thread uses the variables of the subclasses
         let request: HTTPRequest
         let transfer: Transfer
@@ -10,8 +10,8 @@
             self.transfer = transfer
         }
 
-        /// Asks the loop to end it, because its caller no longer waits. May be called from any thread. Each subclass
-        /// overrides this method.
+        /// Asks the loop to end the request, because its caller no longer waits. May be called from any thread. Each
+        /// subclass overrides this method.
         func cancel() {}
     }
 #endif

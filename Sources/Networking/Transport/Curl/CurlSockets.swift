@@ -15,7 +15,7 @@
             var isOurs = false
             /// Whether the socket belongs to a WebSocket, which may still be connecting.
             var isOfWebSocket = false
-            /// Whether a WebSocket waits for the socket itself, so that libcurl's wishes no longer count.
+            /// Whether a WebSocket itself waits for the socket. The events that libcurl waits for then no longer count.
             var isTaken = false
             /// What the socket's descriptor refers to.
             var file: OpenFile?
@@ -33,7 +33,7 @@
             var opened: UInt64 = 0
             /// The time at which bytes last arrived.
             var lastArrival: UInt64 = 0
-            /// The time at which the first request began that has been waiting since bytes last arrived.
+            /// The time at which the first request since the last arrival of bytes began.
             var asked: UInt64 = 0
             /// The ports and addresses of a connection that may serve several requests at a time (HTTP/2).
             var path: CurlStreamLog.Connection?
@@ -107,8 +107,8 @@
         /// Whether the last wait returned no events.
         var isQuiet: Bool { readyCount == 0 }
 
-        /// Passes the events of the last wait, whether each is of a WebSocket, and their number, to a closure. Ends
-        /// idle HTTP/1.1 connections that have an event.
+        /// Passes each event of the last wait to a closure, with whether the event is of a WebSocket, and with the
+        /// number of events. Ends idle HTTP/1.1 connections that have an event.
         func handleReady(_ handle: (clibcurl_event, _ isOfWebSocket: Bool, Int) -> Void) {
             for event in ready[..<readyCount] where event.socket != alarm {
                 let index = Int(event.socket)
@@ -195,8 +195,8 @@
             set(wanted, on: socket, forWebSocket: isOfWebSocket)
         }
 
-        /// Sets the events that a WebSocket waits for on the socket that libcurl has connected. libcurl may still say
-        /// that it no longer waits for this socket.
+        /// Sets the events that a WebSocket waits for on the socket that libcurl has connected. libcurl may later
+        /// report that it no longer waits for this socket.
         func take(_ wanted: Int32, on socket: Int32) {
             update(socket) { $0.isTaken = true }
             set(wanted, on: socket, forWebSocket: true)

@@ -29,7 +29,7 @@
             public var unixSocketPath: String?
             /// The versions of the Internet Protocol that connections may use. Default: both.
             public var addressFamily: AddressFamily
-            /// The addresses of hosts whose names are not looked up:
+            /// The addresses to use for hosts in place of a name lookup:
             /// `["api.example.com:443": ["10.0.0.7", "fd00::7"]]`. Default: none. The request still contains the name
             /// of the host, and the server's certificate must be valid for this name.
             public var resolve: [String: [String]]
@@ -93,16 +93,17 @@
                 /// even if the limit is smaller. Default: 256.
                 public var idleConnections: Int
                 /// How long an idle connection stays open. Default: 55 seconds, because many load balancers close it
-                /// after 60. A server can ask for a shorter time by `Keep-Alive: timeout=5`: the transport then closes
-                /// the connection one second, or half of that time, before the server would.
+                /// after 60 seconds. A server can ask for a shorter time with `Keep-Alive: timeout=5`. The transport
+                /// then closes the connection one second before that time, or after half of that time if it is less
+                /// than two seconds.
                 public var idleAge: Duration
-                /// How long a connection takes requests. A request after that opens a new connection, and looks up the
-                /// name of the host again. Default: no limit.
+                /// How long a connection accepts new requests. After this time, the next request opens a new
+                /// connection, and looks up the name of the host again. Default: no limit.
                 public var lifetime: Duration?
-                /// How long an HTTP/2 connection may have been silent when a request that must not be repeated, such as
-                /// a POST, uses it. Otherwise such a request opens a new connection, because a router may have
-                /// forgotten the old one. Applies to https; if libcurl does not use OpenSSL, only to a connection
-                /// that no other request uses. Default: 30 seconds.
+                /// The longest silence after which an HTTP/2 connection is still used for a request that must not be
+                /// repeated, such as a POST. After a longer silence, such a request opens a new connection, because a
+                /// router may have forgotten the old one. The limit applies to https. If libcurl does not use OpenSSL,
+                /// it applies only to a connection that no other request uses. Default: 30 seconds.
                 public var silence: Duration
                 /// The number of received bytes of a streamed body that the transport buffers for a slow reader. If the
                 /// buffer contains more, the transport stops receiving until the reader has read some bytes. Default:
@@ -115,10 +116,10 @@
                 /// The largest number of bytes to which a compressed body may expand. A larger body is an error of kind
                 /// ``NetworkError/Kind/responseTooLarge``. Default: 256 MiB.
                 public var decodedBytes: Int
-                /// How many times larger than the received bytes a decoded body of more than 8 MiB may be. A larger one
-                /// is an error of kind ``NetworkError/Kind/responseTooLarge``. Default: 200.
+                /// The maximum ratio of decoded to received bytes for a body that decodes to more than 8 MiB. A higher
+                /// ratio is an error of kind ``NetworkError/Kind/responseTooLarge``. Default: 200.
                 public var decodedRatio: Int
-                /// See ``CurlPace``, in nanoseconds.
+                /// The time that ``CurlPace`` allows, in nanoseconds.
                 var turn = CurlPace.standard
 
                 /// Whether a request may have to wait for a connection.

@@ -5,11 +5,11 @@
     ///
     /// A fixed number of threads (``CurlTransport/Configuration/threads``) handles all connections; a request has no
     /// thread of its own. Requests share connections, which stay open for further requests. They use HTTP/2 if TLS
-    /// negotiates it (``CurlTransport/Configuration/httpVersions``). The library is the system's `libcurl.so.4`, 7.68
-    /// or later, which is loaded at run time. By default, the transport uses the proxies of the environment variable
-    /// `http_proxy` and related variables (``CurlTransport/Configuration/proxy``).
+    /// negotiates it (``CurlTransport/Configuration/httpVersions``). The transport uses the system's `libcurl.so.4`
+    /// (7.68 or later), which it loads at run time. By default, the transport uses the proxies of the environment
+    /// variable `http_proxy` and related variables (``CurlTransport/Configuration/proxy``).
     ///
-    /// The transport repeats a request by itself in two cases only:
+    /// The transport itself repeats a request in two cases only:
     ///
     /// - The server has not processed the request: it refused the HTTP/2 stream, or ended the connection with a GOAWAY
     ///   frame whose last stream number is lower than the number of the request's stream (RFC 9113 section 8.7).
@@ -17,7 +17,8 @@
     /// - The request was sent on a reused connection, which ended before the response head, and repeating the request
     ///   is harmless: the method is idempotent, and the body, if there is one, can be read again.
     ///
-    /// In other cases, a connection lost before the head is ``NetworkError/Kind/connectionLostBeforeHead``.
+    /// In all other cases, a connection that is lost before the response head is an error of kind
+    /// ``NetworkError/Kind/connectionLostBeforeHead``.
     ///
     /// ```swift
     /// let transport = try CurlTransport(CurlTransport.Configuration(tls: TLSConfiguration(pins: [pin])))
@@ -94,8 +95,8 @@
 
         /// Shuts down gracefully, for example before a server process exits. The transport refuses new requests with
         /// ``NetworkError/Kind/transportShutDown``, waits until the requests in progress have ended (and their bodies
-        /// have been read), and then calls ``shutDown()``. New requests are also redirects, retries, and the requests
-        /// of calls that wait for a permit. WebSockets are closed with code 1001 at once. If this method is called
+        /// have been read), and then calls ``shutDown()``. Redirects, retries, and the requests of calls that wait for
+        /// a permit also count as new requests. WebSockets are closed with code 1001 at once. If this method is called
         /// several times, the shortest limit applies.
         ///
         /// ```swift
@@ -116,12 +117,11 @@
         public struct Connections: Hashable, Sendable {
             /// The connections that are open or being opened.
             public var open = 0
-            /// Those of them that no request uses.
+            /// The open connections that no request uses.
             public var idle = 0
         }
 
-        /// Returns the numbers of connections at the moment, for example for a metric. After a shutdown, there are
-        /// none.
+        /// Returns the current numbers of connections, for example for a metric. After a shutdown, there are none.
         public func connections() async -> Connections {
             var total = Connections()
             for loop in loops {
@@ -204,7 +204,8 @@
 
     extension CurlTransport: RedactedReflectable {
 
-        /// The name and the versions of its libraries: `CurlTransport (libcurl/7.88.1 OpenSSL/3.0.19 nghttp2/1.52.0)`.
+        /// The name of the transport and the versions of its libraries: `CurlTransport (libcurl/7.88.1 OpenSSL/3.0.19
+        /// nghttp2/1.52.0)`.
         var redactedDescription: String {
             let parts = library.version.split(separator: " ").enumerated().filter {
                 $0.offset < 2 || $0.element.hasPrefix("nghttp2")

@@ -3,11 +3,11 @@
 
     /// The head of a proxy's response to CONNECT, while libcurl opens a connection.
     struct CurlTunnel {
-        /// The most bytes of the head.
+        /// The maximum number of bytes of the head.
         static let longest = 256 << 10
 
         fileprivate var size = 0
-        /// The status with which the proxy refuses; nil if it does not, or if its head has not ended.
+        /// The status with which the proxy refuses; nil if the proxy does not refuse, or if the head has not ended.
         fileprivate(set) var refusal: Int?
 
         var isTooLarge: Bool { size > CurlTunnel.longest }
@@ -30,11 +30,11 @@
             if readsTunnels { tunnel = CurlTunnel() }
         }
 
-        /// Receives a line of the head of a proxy's response to CONNECT. At its end, the status is the one that libcurl
-        /// has read: libcurl also reads status lines that are not valid.
+        /// Receives a line of the head of a proxy's response to CONNECT. At the end of the head, the status is taken
+        /// from libcurl, which also reads status lines that are not valid.
         ///
-        /// - Returns: Whether the exchange may go on. False at the end of the head of a refusal, and if the head is too
-        ///   large. Nil if the line belongs to the response of the server.
+        /// - Returns: Whether the exchange may continue. False at the end of the head of a refusal, and if the head is
+        ///   too large. Nil if the line belongs to the response of the server.
         func receive(tunnelLine line: UnsafeRawBufferPointer) -> Bool? {
             guard tunnel != nil else { return nil }
             tunnel?.size += line.count

@@ -53,15 +53,15 @@
             chunk = nil
             isSendingOver = true
             writer.finish(NetworkError.webSocketLost)
-            // What has arrived may wait for a reader who waits for his message to be sent.
+            // The messages that have arrived may wait for a reader that itself waits for its message to be sent.
             if due == .max { setDue(webSockets.now.adding(CurlWebSocket.closingTime)) }
             webSockets.continueLater(self)  // reading ends with the messages, or the response, that have arrived
         }
 
-        /// What those get who still want to send when the connection is closed.
+        /// The error for callers that still try to send when the connection is closed.
         private var closingError: NetworkError { fault ?? .webSocketIsClosing }
 
-        /// Begins to close the connection with code 1001, in place of what waits to be sent.
+        /// Begins to close the connection with code 1001. The messages that wait to be sent are dropped.
         func leave() {
             guard isOpen else { return }
             writer.finish(NetworkError(.transportShutDown))
@@ -70,8 +70,8 @@
             turn()
         }
 
-        /// Ends the WebSocket, because its caller no longer waits. The connection may have been left in the order,
-        /// which nobody takes it from then.
+        /// Ends the WebSocket, because its caller no longer waits. The connection may already be in the order, from
+        /// which nobody takes it any more.
         func cancel(_ error: NetworkError) {
             end(error)
             withExtendedLifetime(order.take()) {}
@@ -79,7 +79,7 @@
 
         /// Ends the WebSocket.
         ///
-        /// - Parameter error: The error for those who wait, unless they have got another end.
+        /// - Parameter error: The error for waiting calls, unless they have already received another outcome.
         func end(_ error: NetworkError) {
             guard !isEnded else { return }
             let wasOpen = isOpen
@@ -101,8 +101,8 @@
     }
 
     extension NetworkError {
-        /// With TLS 1.3, a server refuses a missing client certificate after the handshake of TLS, and often without a
-        /// word: libcurl has established the connection by then.
+        /// With TLS 1.3, a server that requires a client certificate refuses its absence only after the TLS handshake,
+        /// and often without an error message. By then, libcurl has established the connection.
         fileprivate func hintingAtCertificate(_ request: HTTPRequest) -> NetworkError {
             guard kind == .connectionLostBeforeHead, request.url.scheme?.lowercased() == "https" else { return self }
             var error = self

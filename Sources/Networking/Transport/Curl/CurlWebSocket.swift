@@ -16,7 +16,7 @@
             case cancel(NetworkError)
         }
 
-        /// What the connection has reached.
+        /// The phase of the connection.
         enum Phase {
             case connecting
             /// The request is being sent, and its response is being read.
@@ -64,7 +64,7 @@
         @exclusivity(unchecked) var decoder: WebSocketDecoder?
         /// Bytes that have arrived while the inbox was full.
         @exclusivity(unchecked) var unread = Data()
-        /// The fault of the peer, which was told to it; nil if there was none.
+        /// The fault of the peer, which has been reported to the peer; nil if there was none.
         @exclusivity(unchecked) var fault: NetworkError?
         /// Whether nothing can be sent any more, although there may be more to read.
         @exclusivity(unchecked) var isSendingOver = false
@@ -93,7 +93,7 @@
 
         override func cancel() { ask(.cancel(NetworkError(.cancelled))) }
 
-        /// Sets the time limit of the connection, in case libcurl does not notice that it has passed.
+        /// Sets a time limit for connecting, in case libcurl does not notice that the connect timeout has passed.
         func beginConnecting() {
             let limit = request.timeouts.effectiveConnect.nanoseconds
             setDue(webSockets.now.adding(UInt64(max(limit, 0))).adding(500_000_000))
@@ -147,7 +147,7 @@
             wait()
         }
 
-        /// Tells the loop which events to wait for.
+        /// Sets the events that the loop waits for.
         private func wait() {
             guard !isEnded else { return }
             let wasPaused = activity.withLock { $0.isPaused }
@@ -158,7 +158,8 @@
             webSockets.sockets.take(Int32(events), on: socket)
         }
 
-        /// The most pieces that are read or written in one turn, so that other connections have theirs.
+        /// The maximum number of pieces that are read or written in one turn, so that other connections get their
+        /// turns.
         private static let mostPieces = 16
 
         private func read() {
@@ -210,7 +211,7 @@
                     handle.easy, next.memory.baseAddress?.advanced(by: next.sent), next.count - next.sent, &count)
                 guard result == CCURLE_OK || result == CCURLE_AGAIN else { return loseSending(result) }
                 chunk?.sent += count
-                // The peer has taken bytes, so that there was room for more.
+                // There was room for more bytes, so the peer has taken some.
                 if isBlocked, count > 0 { activity.withLock { $0.arrivals += 1 } }
                 isBlocked = next.sent + count < next.count
                 guard !isBlocked else { return }

@@ -5,9 +5,9 @@
     ///
     /// libcurl makes their connections (`CURLOPT_CONNECT_ONLY`), with all that the configuration says about proxies,
     /// TLS and addresses. From then on, the loop waits for their sockets itself. They have a multi handle of their own,
-    /// so that they take no connection from the requests, and because libcurl would close one of them that is open and
-    /// not used yet when a request begins. The handle is released when the last one has ended: before 7.85, libcurl
-    /// keeps the file descriptors of connections that have ended.
+    /// so that they take no connection from the requests. With a common handle, libcurl would also close an open
+    /// WebSocket connection that is not used yet when a request begins. The handle is released when the last WebSocket
+    /// has ended, because before 7.85, libcurl keeps the file descriptors of connections that have ended.
     ///
     /// Exclusivity is not checked at run time, because only one thread uses the object, and accesses do not overlap.
     final class CurlWebSockets {
@@ -67,7 +67,7 @@
             }
         }
 
-        /// Passes an event of a socket on: to libcurl, if it is still connecting.
+        /// Passes on an event of a socket, to libcurl if the socket is still connecting.
         func handle(_ event: clibcurl_event) {
             now = sockets.now
             if let webSocket = open[event.socket] { return webSocket.turn() }
@@ -79,7 +79,7 @@
         func run(at now: UInt64) {
             guard multi != nil else { return }
             self.now = now
-            collect()  // before another connection begins: libcurl closes open ones that were never used
+            collect()  // before another connection begins: libcurl closes open connections that were never used
             multi?.runTimer(at: now, pace)
             collect()
             if !busy.isEmpty {
@@ -131,7 +131,7 @@
             }
         }
 
-        /// Lets the loop look after the times of a WebSocket.
+        /// Lets the loop check the time limits of a WebSocket.
         func watch(_ webSocket: CurlWebSocket) {
             let connecting =
                 webSocket.isConnecting && surroundings.library.has(.forgottenAddresses)
@@ -146,7 +146,7 @@
             busy.append(webSocket)
         }
 
-        /// Returns whether the time of the current turn is over, so that other exchanges have theirs.
+        /// Returns whether the time of the current turn is over, so that other exchanges get their turns.
         func isTurnOver() -> Bool { pace.isOver() }
 
         /// Records that a WebSocket has a connection.
@@ -159,7 +159,7 @@
             active[webSocket.index].index = webSocket.index
             active.removeLast()
             busy.removeAll { $0 === webSocket }
-            // Should libcurl have closed the socket, another connection may have its number.
+            // If libcurl has closed the socket, another connection may have its number.
             if webSocket.socket >= 0, let handle = webSocket.handle, sockets.isCurrent(handle.connection) {
                 open[webSocket.socket] = nil
                 sockets.take(0, on: webSocket.socket)

@@ -1,10 +1,10 @@
 /// A transport that compares a request with the requests in progress, and applies a ``DuplicateRequestPolicy`` to an
 /// equal request.
 ///
-/// Equal requests have the same method, URL, header fields and body after adapting, except for a few fields that
-/// usually differ. Requests with the tokens of two users are therefore never equal. A request is compared only if its
-/// method is safe (or the policy includes unsafe methods), its response is read into memory or into a file, and its
-/// body is in memory. Two equal downloads never share a transfer; the policy may reject or cancel one of them.
+/// Equal requests have the same method, URL, header fields and body after the adapters have run, except for a few
+/// fields that usually differ. Requests with the tokens of two users are therefore never equal. A request is compared
+/// only if its method is safe (or the policy includes unsafe methods), its response is read into memory or into a file,
+/// and its body is in memory. Two equal downloads never share a transfer; the policy may reject or cancel one of them.
 ///
 /// Each service creates this transport for itself. Requests of different services are not
 /// compared, unless the services share one instance of this transport. The transport compares transfers, not calls. A
@@ -48,7 +48,7 @@ package final class DuplicateHandlingTransport: Transport {
         return try await send(request, delivering: delivery, by: policy)
     }
 
-    /// Ends the transfers that go on for observers only.
+    /// Ends the transfers that continue only for observers.
     package func reset() { for transfer in running.all { transfer.reset() } }
 
     // Not inlined, so that a request that is not compared does not need the memory of this function while it waits.
@@ -146,7 +146,8 @@ package final class DuplicateHandlingTransport: Transport {
         }
     }
 
-    /// Attaches a call to a transfer. The call returns its permits, because the transfer has those of an earlier call.
+    /// Attaches a call to a transfer. The call returns its permits, because the transfer holds the permits of an
+    /// earlier call.
     private func attach(_ held: (any TransferAdmission)?, _ attach: () -> SharedTransfer.Caller?) -> Place? {
         guard let caller = attach() else { return nil }
         held?.end(after: nil)
@@ -170,7 +171,7 @@ package final class DuplicateHandlingTransport: Transport {
     }
 }
 
-/// How a call is compared with calls in progress. It is the part of a request that belongs to the duplicates.
+/// How a call is compared with calls in progress. It is the part of a request that belongs to the duplicate handling.
 struct DuplicateOrder: HTTPRequest.Order {
     /// The policy of the call; nil means the policy of the service.
     fileprivate(set) var policy: DuplicateRequestPolicy?
@@ -178,7 +179,7 @@ struct DuplicateOrder: HTTPRequest.Order {
     fileprivate(set) var group: String?
 
     var outsideOrigin: DuplicateOrder? { self }
-    /// A validation in the background is not compared by the policy of a call.
+    /// The policy of a call does not apply to a validation in the background.
     var outsideCall: DuplicateOrder? { nil }
     /// Groups are compared in ``DuplicateKey``, because the requests of one group may differ.
     var identity: [String] { [] }

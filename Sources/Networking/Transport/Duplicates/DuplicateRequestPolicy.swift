@@ -1,5 +1,5 @@
 /// What happens to a request if an equal request is in progress. Equal requests have the same method, URL, header
-/// fields and body after adapting, and the same settings `caching` and `networkAccess`.
+/// fields and body after the adapters have run, and the same settings `caching` and `networkAccess`.
 ///
 /// ```swift
 /// let policy = DuplicateRequestPolicy { running, new in
@@ -11,9 +11,9 @@
 /// `.always(.keepFirst, includesUnsafeMethods: true)`. For search as you type, in which the requests differ, put the
 /// requests into one group (`RequestSettings.duplicateGroup`) and use `.always(.replace)`.
 ///
-/// Two equal downloads (`as: .file(at:)`) never share a transfer. `keepFirst` rejects the second download.
-/// `replace` and `keepLatest` end the first download before the second download begins. With the other policies,
-/// both downloads are sent. Streams are not compared.
+/// Two equal downloads (`as: .file(at:)`) never share a transfer. `keepFirst` rejects the second download. `replace`
+/// and `keepLatest` end the first download before the second download begins. With the other choices, both downloads
+/// are sent. Streams are not compared.
 ///
 /// Only requests in progress are compared, not calls that wait for a permit, for a token, or for a retry. Some requests
 /// must never be executed twice, for example the order of a customer. For such a request, also set an idempotency key
@@ -59,8 +59,8 @@ public struct DuplicateRequestPolicy: Sendable {
         public static let keepLatest = Choice(action: .share(.latest))
 
         /// The transfer in progress continues, and `observer` is called with its result. All calls end. The transfer
-        /// ends after the total time-out of its request (`timeouts.total`), counted from here; if there is none, it has
-        /// no deadline.
+        /// ends after the total time-out of its request (`timeouts.total`), counted from the moment of the choice. If
+        /// the request has no total time-out, the transfer has no deadline.
         public static func share(
             notifying observer: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
         ) -> Choice {
@@ -85,8 +85,9 @@ public struct DuplicateRequestPolicy: Sendable {
     /// - Parameters:
     ///   - includesUnsafeMethods: Whether requests with unsafe methods, such as POST, are compared, too. Default:
     ///     false.
-    ///   - decide: A closure that decides about the request in progress and the new request, both after adapting. It
-    ///     may be called again for the same pair if the transfer in progress has changed meanwhile.
+    ///   - decide: A closure that gets the request in progress and the new request, both after the adapters have run,
+    ///     and returns the choice. It may be called again for the same pair if the transfer in progress has changed
+    ///     meanwhile.
     public init(
         includesUnsafeMethods: Bool = false,
         _ decide: @escaping @Sendable (_ running: HTTPRequest, _ new: HTTPRequest) -> Choice

@@ -64,7 +64,7 @@ final class SharedTransfer: Sendable {
     /// on the caller's thread and runs there until it first suspends. Handing a task to another thread costs ten times
     /// as much, and is unnecessary for a task that never suspends.
     private func start(on base: any Transport) -> Task<Void, Never> {
-        // The transfer goes on after the deadline of the call that starts it.
+        // The transfer continues after the deadline of the call that starts it.
         Deadline.$inherited.withValue(nil) {
             let position = CallScope.Position.current.map { position in position.scope.map { .beside($0) } ?? position }
             return CallScope.Position.$current.withValue(position) {
@@ -86,7 +86,7 @@ final class SharedTransfer: Sendable {
             if case .buffered(let limit) = key.delivery, response.content.isPending(upTo: limit) {
                 response = try await response.inMemory(upTo: limit)
             }
-            response.decideRefusal()  // of a session that all callers share
+            response.decideRefusal()  // by the session that all callers share
             outcome = .success(response)
         } catch { outcome = .failure(error) }
         end(.finished, outcome)
@@ -123,8 +123,8 @@ final class SharedTransfer: Sendable {
         return true
     }
 
-    /// Limits the time of observers to the total time-out of the request: no call may be left whose deadline ends the
-    /// transfer.
+    /// Limits the wait of the observers to the total time-out of the request, because there may be no remaining call
+    /// whose deadline ends the transfer.
     private func limitTime() {
         guard let total = key.request.timeouts.total, total > .zero else { return }
         let clock = key.request.parts.transfer?.clock ?? .continuous
@@ -176,7 +176,8 @@ final class SharedTransfer: Sendable {
         end(.abandoned, .failure(SharedTransfer.superseded(reason)))
     }
 
-    /// Ends the transfer if no call waits for it: its observers would get the response of a user who has logged out.
+    /// Ends the transfer if no call waits for it. Otherwise, its observers would get the response of a user who has
+    /// logged out.
     func reset() {
         guard let ended = state.withLock({ $0.callers.isEmpty ? $0.finish(.abandoned) : nil }) else { return }
         settle(ended, as: .abandoned, .failure(NetworkError(.resetting).completed(request: key.request, response: nil)))

@@ -3,7 +3,7 @@ import Foundation
 extension MessageDigest {
     enum Algorithm: String {
         case sha256 = "SHA-256"
-        /// Only to detect damage, because somebody can find other bytes with the same sum.
+        /// Used only to detect accidental damage, because an attacker can find other bytes with the same digest.
         case sha1 = "SHA-1"
     }
 }

@@ -4,9 +4,8 @@ package import Foundation
 package enum OwnedFile {
     /// Reads a file. Returns nil if there is none.
     ///
-    /// - Throws: `CocoaError` with the path if the file cannot be read now. ``Irregular`` if the name belongs to
-    ///   something else than a file, such as a symbolic link, to a file of another user, or to a file of more than
-    ///   `limit` bytes.
+    /// - Throws: `CocoaError` with the path if the file cannot be read now. ``Irregular`` if the path names a file of
+    ///   another user, a file of more than `limit` bytes, or something other than a file, such as a symbolic link.
     package static func read(_ path: String, upTo limit: Int = 1 << 20) throws -> Data? {
         let file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard file >= 0 else {
@@ -35,7 +34,7 @@ package enum OwnedFile {
         }
     }
 
-    /// The name of a file belongs to something else than a file of this user.
+    /// The path names something other than a file of this user.
     package struct Irregular: Error, CustomStringConvertible {
         package let description: String
         init(_ description: String) { self.description = description }
@@ -75,8 +74,8 @@ package enum OwnedFile {
         unlink(path + ".new")
     }
 
-    /// Checks that an open file is a file of this user or of the system, with one name, and lets only its owner access
-    /// it.
+    /// Checks that an open file is a regular file of this user or of the system, with only one name. If this user owns
+    /// the file, other users lose their access to it.
     ///
     /// - Returns: False if the file has been removed or replaced.
     static func isInUse(_ file: Int32, at path: String) throws -> Bool {
@@ -117,8 +116,8 @@ package enum OwnedFolder {
 
     /// Creates a folder if it does not exist, with the folders that contain it.
     ///
-    /// - Throws: ``NetworkError/Kind/fileNotWritable`` if others can read an existing folder. It is not changed,
-    ///   because it may have another purpose.
+    /// - Throws: ``NetworkError/Kind/fileNotWritable`` if others can read an existing folder. Such a folder is not
+    ///   changed, because it may have another purpose.
     package static func create(_ url: URL) throws {
         guard url.isFileURL else { throw CocoaError(.fileWriteUnsupportedScheme, userInfo: [NSURLErrorKey: url]) }
         let path = url.path
@@ -138,7 +137,7 @@ package enum OwnedFolder {
         var (link, status) = (stat(), stat())
         guard lstat(path, &link) == 0, stat(path, &status) == 0 else { throw FileLock.fault(path) }
         guard status.st_mode & S_IFMT == S_IFDIR else { throw FileLock.fault(path, ENOTDIR) }
-        // A link of another user could lead to any directory of this user.
+        // A symbolic link of another user could point to any directory of this user.
         let owner = [geteuid(), 0].contains(link.st_uid) ? status.st_uid : link.st_uid
         guard owner == geteuid() else {
             throw NetworkError(

@@ -1,11 +1,11 @@
-/// How a session recognises a response that refuses its token, and what it hears of the others. The closures do not
-/// retain the session. It is a class, because each call retains it.
+/// How a session recognises a response that refuses its token, and how it is notified of other responses. The closures
+/// do not retain the session. It is a class, because each call retains it.
 final class RefusalRule: Sendable {
     /// Whether the head of a response refuses the token. The answer is known as soon as the head has arrived.
     let head: @Sendable (HTTPResponse) -> Bool
     /// Whether the body of a response refuses the token, although its head does not.
     let body: @Sendable (HTTPResponse) -> Bool
-    /// Receives the response to one of several requests of an attempt, which has brought the attempt further.
+    /// Receives the response to one of several requests of an attempt, if this request has advanced the attempt.
     let progress: @Sendable (HTTPResponse) -> Void
 
     init(

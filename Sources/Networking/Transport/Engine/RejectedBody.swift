@@ -25,9 +25,9 @@ extension HTTPRequest {
     /// Whether the call is never repeated if the server may have executed its request.
     var reportsDoubt: Bool { parts.transfer?.rules?.reportsDoubt ?? false }
 
-    /// Whether an engine may send the request again, although the server may have executed it: its method is
-    /// idempotent, its body can be read again, the second one is not refused because of the first, and its call allows
-    /// it.
+    /// Whether an engine may send the request again, although the server may have executed it: the method is
+    /// idempotent, the body can be read again, the first request cannot cause the second one to be refused, and the
+    /// call allows it.
     var isRepeatable: Bool {
         method.isIdempotent && body.isReplayable && !headers.hasWriteCondition && !reportsDoubt
     }
@@ -41,8 +41,8 @@ enum RejectedBody {
     static let idle = Duration.seconds(5)
     /// The maximum time from the head to the end of the body.
     static let total = Duration.seconds(30)
-    /// The maximum number of bytes of a redirect that is followed. A body that is complete leaves its connection to the
-    /// next request, and so most bodies are read.
+    /// The maximum number of bytes of a redirect that is followed. After a complete body, the next request can use the
+    /// connection, so most bodies are read to the end.
     static let redirectSize = 64 << 10
     /// The maximum time from the head to the end of the body of a redirect that is followed.
     static let redirectTotal = Duration.milliseconds(250)
@@ -56,8 +56,8 @@ extension TransferContext {
     }
 
     /// Returns whether the limits of a rejected body apply to the body after a head: the call rejects the response, or
-    /// follows it. The session is not asked about a success, because every call would have to create a response for the
-    /// question.
+    /// follows its redirect. The session is not asked about a success, because every call would have to create a
+    /// response for the question.
     func limitsBody(after head: ResponseHead, to request: HTTPRequest) -> Bool {
         if rules?.reject(head.status) ?? false { return true }
         if follows(head) { return true }
@@ -105,7 +105,7 @@ extension IncomingBody {
             timer.end()
             reading.cancel()
         }
-        // If the call ends meanwhile, its end is its outcome, and the body does not matter.
+        // If the call ends meanwhile, the reason for its end is its outcome, and the body does not matter.
         let reason = (try? await end.value()) ?? nil
         return (received.withLock { $0 }, reason)
     }

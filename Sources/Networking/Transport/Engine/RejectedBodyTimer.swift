@@ -1,5 +1,5 @@
-/// The timer of a rejected body. It ends the body after 5 s without a byte, and 30 s after the head; that of a redirect
-/// that is followed 250 ms after the head.
+/// The timer of a rejected body. It ends the body after 5 s without a byte, or 30 s after the head. For a redirect that
+/// is followed, it ends the body 250 ms after the head.
 final class RejectedBodyTimer: Sendable {
     private enum Phase: Sendable {
         case waiting(ScheduledAction?)

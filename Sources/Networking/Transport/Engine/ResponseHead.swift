@@ -8,9 +8,9 @@ package struct ResponseHead: Sendable {
     /// Whether the connection of the response serves one request at a time (HTTP/1.x).
     var isExclusive: Bool { version?.hasPrefix("1.") ?? false }
 
-    /// How long the client should keep an idle connection, according to `Keep-Alive: timeout=5`: one second, or half of
-    /// the time, less than the server keeps it. A request that crosses the end of a connection would be lost. Nil if
-    /// the head does not contain this parameter.
+    /// How long the client should keep an idle connection, according to `Keep-Alive: timeout=5`: one second less than
+    /// the server's time, or half of that time, whichever is longer. A request that is sent while the server closes the
+    /// connection would be lost. Nil if the head does not contain this parameter.
     var keepAlive: Duration? {
         guard let text = headers["Keep-Alive"] else { return nil }
         let times = text.utf8.split(separator: UInt8(ascii: ",")).compactMap { part -> Int? in
@@ -47,8 +47,8 @@ package struct ResponseHead: Sendable {
         return numbers.first
     }
 
-    /// Checks that the only transfer coding is `chunked`. No request asks for another one (`TE`), and libcurl would
-    /// decode it without any limit.
+    /// Checks that the only transfer coding is `chunked`. No request asks for another coding (`TE`), and libcurl would
+    /// decode such a coding without any limit.
     func requireChunked() throws(NetworkError) {
         let codings = headers.transferCodings
         guard codings.isEmpty || codings == ["chunked"] else {
@@ -74,13 +74,13 @@ package struct ResponseHead: Sendable {
 
 extension HTTPHeaders {
     /// The content codings of the body, in the order in which they were applied (RFC 9110 section 8.4). `identity` is
-    /// none.
+    /// omitted.
     var contentCodings: [String] {
         values(for: .contentEncoding).flatMap { $0.split(separator: ",") }.map { $0.trimmingBlanks().lowercased() }
             .filter { $0 != "identity" && !$0.isEmpty }
     }
 
-    /// Whether an engine may decode the body, so that `Content-Length` and ranges count other bytes than the caller
+    /// Whether an engine may decode the body. `Content-Length` and ranges then do not count the bytes that the caller
     /// receives. False if a coding is not known, such as `aws-chunked`: the body is then passed on unchanged.
     var isDecoded: Bool {
         guard contains(.contentEncoding) else { return false }

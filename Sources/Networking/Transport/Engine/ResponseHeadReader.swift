@@ -96,7 +96,7 @@ package struct ResponseHeadReader {
 
     private mutating func fold(_ line: UnsafeRawBufferPointer) -> Step {
         guard let name = last?.name else { return .malformed("the first header line begins with a space or tab") }
-        // libcurl reads the first line only, and would end the body elsewhere than this value says.
+        // libcurl reads only the first line of this value, so it could end the body at a different position.
         guard name != .transferEncoding else { return .malformed("Transfer-Encoding continues on another line") }
         let more = value(line, 0..<line.count, of: name)
         // The blanks before and after a value are not part of it (RFC 9112 section 5).

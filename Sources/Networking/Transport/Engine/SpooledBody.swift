@@ -24,7 +24,7 @@ extension HTTPBody {
     }
 }
 
-/// A temporary file that has no name, so that nobody else can open it, and that nothing is left of it if the process is
+/// A temporary file that has no name, so that no other process can open it, and nothing remains of it if the process is
 /// killed.
 private final class UnnamedFile {
     private let descriptor: Int32

@@ -38,7 +38,7 @@ public struct TLSConfiguration: Hashable, Sendable {
         self.minimumVersion = minimumVersion
     }
 
-    /// The authorities that are trusted.
+    /// The certificate authorities that a client trusts.
     public enum Trust: Hashable, Sendable {
         /// The authorities of the system.
         case system

@@ -82,8 +82,8 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     /// Receives a head. A head of status 1xx is ignored, because it precedes the final head.
     ///
     /// - Parameters:
-    ///   - switchesProtocols: Whether the connection goes on with another protocol. The head of status 101 is then the
-    ///     final one.
+    ///   - switchesProtocols: Whether the connection continues with another protocol. The head of status 101 is then
+    ///     the final head.
     ///   - stop: A closure that asks the engine to end the exchange. It may be called on any thread.
     func receiveHead(
         _ head: ResponseHead, switchesProtocols: Bool = false, facts: @autoclosure () -> TransferFacts,
@@ -125,7 +125,8 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
             of: HTTPResponse(head.status, headers: head.headers, to: request).statedLength)
     }
 
-    /// Counts bytes of a body that is decoded. Its length is the length of the encoded body.
+    /// Reports how many encoded bytes of a body that is decoded have been received. `length` is the length of the
+    /// encoded body.
     func noteEncoded(_ count: Int, of length: Int64) {
         guard let meter = request.progress, head?.status.isSuccessful == true else { return }
         meter.noteEncoded(length > 0 ? Double(count) / Double(length) : 1)
@@ -178,9 +179,9 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         isAnswered.settle(.success(()))
     }
 
-    /// Ends the exchange with an error, which contains what has arrived of the body of a response that is no success.
-    /// If the call rejects the response because of its status, or follows its redirect, the response with what has
-    /// arrived is the outcome.
+    /// Ends the exchange with an error. If the response is not a success, the error contains the part of its body that
+    /// has arrived. If the call rejects the response because of its status, or follows its redirect, the response with
+    /// this part is the outcome.
     func fail(_ error: NetworkError) {
         guard !isOver else { return }
         isOver = true
@@ -192,7 +193,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
             return response
         }
         let error = error.completed(request: request, response: response)
-        // The caller of a streamed response may already read the variables, so that they do not change.
+        // The caller of a streamed response may already read the variables, so they must not change.
         let reason = response.flatMap { reasonToKeep($0, after: error) }
         timer?.end()
         if let reason {
@@ -205,8 +206,8 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         }
     }
 
-    /// Returns the reason why the body is cut off, if the response is the outcome nevertheless. Nil if the error is the
-    /// outcome. The reader of a streamed body gets the error.
+    /// Returns the reason why the body is cut off, if the response is nevertheless the outcome. Nil if the error is the
+    /// outcome. For a streamed body, the result is nil, and its reader gets the error.
     private func reasonToKeep(_ response: HTTPResponse, after error: NetworkError) -> String? {
         guard pipe == nil, timer != nil || request.parts.transfer?.rejects(response) == true else { return nil }
         return timer?.reason ?? (error.isLossOfBody ? error.cutOffReason : nil)

@@ -1,7 +1,7 @@
 import Foundation
 
-/// How a transfer talks to the call that it belongs to. It is the part of a request that the engines and the transports
-/// around them use. Each call has one; a request that is sent without a call has none.
+/// The link from a transfer to its call. It is the part of a request that the engines and the transports around them
+/// use. Each call has one context; a request that is sent without a call has none.
 ///
 /// A transfer that outlives its call, such as a validation in the background, has a context of its own.
 package final class TransferContext: HTTPRequest.Part, CallAdmission {
@@ -11,16 +11,16 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
     let meter: RequestProgress.Meter?
     /// Pauses the call; nil if it cannot be paused.
     let pause: PauseGate?
-    /// Whether the call that is paused is an upload: its response is not paused.
+    /// Whether ``pause`` pauses an upload. The response to an upload is not paused.
     private let pausesUpload: Bool
-    /// Pauses a download; nil if the call is none, or cannot be paused.
+    /// Pauses a download; nil for an upload, and if the call cannot be paused.
     var downloadPause: PauseGate? { pausesUpload ? nil : pause }
     /// Whether the body of the response is written into a file.
     let isDownload: Bool
     /// How the session of the call recognises a refusal of its token; nil if the call has no session.
     private let refusal: RefusalRule?
-    /// The request of the call that the transfer continues, whose session and policies hear of the response; nil if the
-    /// transfer belongs to the call itself.
+    /// The request of the call that the transfer continues. The session and the policies of this call are notified of
+    /// the response. Nil if the transfer belongs to the call itself.
     private let continuing: HTTPRequest?
     /// What the call decides about a response from its status alone; nil if it accepts every status.
     let rules: (any StatusRules)?
@@ -43,7 +43,7 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
         held = Locked(admission)
     }
 
-    /// The call is the same at every origin.
+    /// The request belongs to the same call at every origin.
     package var outsideOrigin: TransferContext? { self }
     package var outsideCall: TransferContext? { nil }
     package var identity: [String] { [] }
@@ -60,9 +60,9 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
     /// Reports an event of the transfer.
     func report(_ signal: @autoclosure () -> RequestSignal) { events?(signal()) }
 
-    /// Reports the head of a response from the server. The policies hear the last one of the attempt. A redirect with a
-    /// `Location`, a 304 and a 416 may be followed by another request, so that the policies hear them when the attempt
-    /// ends, unless another head follows.
+    /// Reports the head of a response from the server. The policies receive the last head of the attempt. A redirect
+    /// with a `Location`, a 304 and a 416 may be followed by another request. The policies receive such a head only
+    /// when the attempt ends, and only if no other head has followed.
     func receive(_ head: ResponseHead, to request: HTTPRequest) {
         report(.head(head.status, head.headers))
         let isFollowed = head.status.isRedirection && head.headers.contains(.location)
@@ -75,8 +75,8 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
     /// Returns whether the head of a response refuses the token of the call's session.
     func isRefusal(headOf response: HTTPResponse) -> Bool { refusal?.head(inCall(response)) ?? false }
 
-    /// Returns whether a response refuses the token of the call's session. A body is asked only if it is whole and in
-    /// memory.
+    /// Returns whether a response refuses the token of the call's session. The body is checked only if it is complete
+    /// and in memory.
     func isRefusal(_ response: HTTPResponse) -> Bool {
         guard let refusal else { return false }
         let response = inCall(response)
@@ -85,15 +85,15 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
         return refusal.body(response)
     }
 
-    /// Tells the session that one of several requests of the attempt has brought it further.
+    /// Notifies the session that one of several requests of the attempt has advanced the attempt.
     func receive(progress response: HTTPResponse) { refusal?.progress(response) }
 
     private func inCall(_ response: HTTPResponse) -> HTTPResponse {
         continuing.map { response.inCall(of: $0) } ?? response
     }
 
-    /// The context of one of several requests of an attempt. The policies do not hear its head, but the response of the
-    /// attempt when it ends; and what is paused is the attempt.
+    /// The context of one of several requests of an attempt. The policies do not receive the head of its response. They
+    /// receive the response of the attempt when the attempt ends. Only the whole attempt can be paused.
     var aside: TransferContext {
         TransferContext(events: events, meter: meter, isDownload: isDownload, refusal: refusal, rules: rules)
     }
@@ -123,8 +123,8 @@ extension HTTPResponse {
     /// Whether the response refuses the token although its head does not.
     var isRefusalByBody: Bool { isRefusal && request.parts.transfer?.isRefusal(headOf: self) == false }
 
-    /// Keeps the decision of its session. The body of a stream may still refuse the token, so that only its head is
-    /// decided.
+    /// Stores whether the session considers the response a refusal. The body of a stream may still refuse the token, so
+    /// nothing is stored for a stream whose head is no refusal.
     mutating func decideRefusal() {
         guard knownRefusal == nil else { return }
         let decision = isRefusal
@@ -139,7 +139,7 @@ extension HTTPResponse {
         throw NetworkError(.unacceptableStatus, reason: reason)
     }
 
-    /// Returns the response as a response to a request of the call of another request.
+    /// Returns the response with its request made part of the call of the given request.
     func inCall(of request: HTTPRequest) -> HTTPResponse {
         var response = self
         response.request = response.request.inCall(of: request)
@@ -149,9 +149,10 @@ extension HTTPResponse {
 
 /// The permits of the attempt that a transfer belongs to.
 protocol TransferAdmission: CallAdmission {
-    /// Tells the policies the head of the response, unless they have heard one or the permits have been returned.
+    /// Passes the head of the response to the policies, unless they have already received a head or the permits have
+    /// been returned.
     ///
-    /// - Parameter head: Creates the head. Not called if no policy hears it.
+    /// - Parameter head: A closure that creates the head. Not called if no policy receives it.
     func hear(_ head: () -> HTTPResponse)
     /// Returns the permits, unless they have been returned already.
     ///

@@ -34,9 +34,10 @@ public enum BodyDelivery: Sendable {
 /// ## Errors
 ///
 /// Throw a ``NetworkError`` if there is no response. Its kind decides whether the request is sent again. If the body
-/// fails after the head has arrived, set ``NetworkError/response`` to the head with what has arrived of the body: if
-/// the call rejects the status, the status decides, and not the failure of the body. An error of another type (except
-/// `CancellationError` and `URLError`) becomes an error of kind ``NetworkError/Kind/unknown``.
+/// fails after the head has arrived, set ``NetworkError/response`` to a response with the head and the bytes of the
+/// body that have arrived. If the call rejects the status, the outcome is then the status, not the failure of the body.
+/// An error of another type (except `CancellationError` and `URLError`) becomes an error of kind
+/// ``NetworkError/Kind/unknown``.
 ///
 /// ## Example
 ///

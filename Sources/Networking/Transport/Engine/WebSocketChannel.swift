@@ -1,5 +1,5 @@
-/// The open connection of a WebSocket in an engine: messages in, messages out. Pings, pongs, frames and the close
-/// handshake are the engine's. It does not reconnect. If it is released, its connection is closed.
+/// The open connection of a WebSocket in an engine: messages in, messages out. The engine handles pings, pongs, frames
+/// and the close handshake. The channel does not reconnect. If it is released, its connection is closed.
 package protocol WebSocketChannel: AnyObject, Sendable {
     /// The subprotocol that the server has chosen; nil if it has chosen none.
     var subprotocol: String? { get }
@@ -7,8 +7,8 @@ package protocol WebSocketChannel: AnyObject, Sendable {
     /// Waits for the next message. Not calling this method slows the server down. One reader at a time.
     ///
     /// - Returns: The message; nil once the peer has closed the connection, or this side has.
-    /// - Throws: ``NetworkError`` if the connection was lost or broken; an ``Interruption``, after which no message is
-    ///   lost.
+    /// - Throws: ``NetworkError`` if the connection was lost or broken; an ``Interruption`` if the wait is interrupted,
+    ///   which loses no message.
     func receive() async throws -> WebSocketMessage?
 
     /// Sends a message, and waits until the system has taken all of it. Messages are sent in the order of the calls.
@@ -25,7 +25,7 @@ package protocol WebSocketChannel: AnyObject, Sendable {
     /// seconds, the connection is closed without its answer.
     func close(_ close: WebSocketClose)
 
-    /// Closes the connection at once, with this error for those who wait.
+    /// Closes the connection at once. All waiting calls get this error.
     func fail(_ error: NetworkError)
 
     /// How the connection ended: with a close frame, or with an error. Nil while messages may arrive.

@@ -73,7 +73,7 @@ public struct WebSocketClose: Hashable, Error {
         /// 1013: the server is overloaded.
         public static let tryAgainLater: Code = 1013
 
-        /// Whether the code may stand in a close frame (RFC 6455 section 7.4, and the registry of IANA).
+        /// Whether the code may appear in a close frame (RFC 6455 section 7.4, and the IANA registry).
         package var mayBeSent: Bool {
             switch rawValue {
             case 1000...1003, 1007...1014, 3000...4999: true
@@ -90,8 +90,8 @@ public struct WebSocketClose: Hashable, Error {
     /// Creates an end.
     ///
     /// - Parameters:
-    ///   - code: The code. Default: 1000. One that must not be sent, such as 1006, is left out of the close frame;
-    ///     `URLSession` sends 1000 in its place.
+    ///   - code: The code. Default: 1000. A code that must not be sent, such as 1006, is omitted from the close frame;
+    ///     `URLSession` sends 1000 instead.
     ///   - reason: A text for the log of the peer. Default: empty. It is cut off after 123 bytes.
     public init(_ code: Code = .normal, reason: String = "") {
         self.code = code

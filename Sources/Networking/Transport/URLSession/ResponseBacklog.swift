@@ -3,7 +3,7 @@ import Foundation
 /// The chunks of a response that arrived while the buffer of its reader was full. They are stored until the buffer has
 /// room. Used on one queue.
 ///
-/// `URLSession` delivers some bytes, and the end of the response, after its task was suspended.
+/// `URLSession` delivers some bytes, and the end of the response, even after its task has been suspended.
 struct ResponseBacklog {
     /// The result of storing a chunk.
     enum Admission: Equatable {

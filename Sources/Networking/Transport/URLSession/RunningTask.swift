@@ -44,7 +44,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock; only the
         me.object = self
     }
 
-    /// Whether the task has ended or was cancelled, also before the `URLSessionTask` exists.
+    /// Whether the task has ended or has been cancelled, possibly before the `URLSessionTask` existed.
     var isOver: Bool { lock.withLock { hasEnded } }
 
     var now: Duration { start.duration(to: .now) }

@@ -33,8 +33,8 @@ struct SessionActivity: Equatable {
         last = time
     }
 
-    /// Returns the time that is left before the task is idle; zero or less if it is idle. Returns nil while the task
-    /// waits for a network or for its reader, because the server does not cause these waits.
+    /// Returns the remaining time until the task is idle; zero or less if it is idle. Returns nil while the task waits
+    /// for a network or for its reader, because the server does not cause these waits.
     func timeLeft(at time: Duration) -> Duration? {
         isWaiting || isHeldBack ? nil : limit - (time - last)
     }

@@ -77,8 +77,8 @@
         ///   - tls: The certificates to trust, and the client's own certificate.
         ///   - limits: The limits of the bytes in memory.
         ///   - isTrusted: A closure that checks a server. It is called once for each connection, on a queue of the
-        ///     transport, with the server's trust object and host. It may wait. If it returns false, the call ends with
-        ///     ``NetworkError/Kind/tlsUntrusted``.
+        ///     transport, with the server's trust object and host. The closure may block. If it returns false, the call
+        ///     ends with ``NetworkError/Kind/tlsUntrusted``.
         public convenience init(
             configuration: URLSessionConfiguration = .withoutPolicy, tls: TLSConfiguration = TLSConfiguration(),
             limits: Limits = Limits(),

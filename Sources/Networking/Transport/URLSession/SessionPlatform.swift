@@ -68,7 +68,8 @@ enum AuthenticationResponse {
 }
 
 extension URLSessionConfiguration {
-    /// - Throws: An error if the fields of all requests have credentials, which a redirect would take to other origins.
+    /// - Throws: An error if `httpAdditionalHeaders` contains credentials, which a redirect would send to other
+    ///   origins.
     func requireNoSecrets() throws(NetworkError) {
         for name in (httpAdditionalHeaders ?? [:]).keys {
             let name = HTTPHeader.Name("\(name)")

@@ -11,7 +11,7 @@
     }
 
     extension URLRequest {
-        /// Makes a handshake of the request. The system adds the other fields.
+        /// Turns the request into a handshake. The system adds the other fields.
         mutating func prepareHandshake(for order: WebSocketOrder) {
             if let url, var parts = URLComponents(url: url, resolvingAgainstBaseURL: false) {
                 parts.scheme = parts.scheme == "https" ? "wss" : "ws"

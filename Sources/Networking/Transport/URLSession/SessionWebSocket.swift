@@ -1,6 +1,7 @@
 import Foundation
 
-/// What a `URLSessionWebSocketTask` does. Tests have a task of their own. The closures may be called on any thread.
+/// The operations of a `URLSessionWebSocketTask`. Tests use their own implementation. The closures may be called on any
+/// thread.
 protocol SessionWebSocketTask: AnyObject, Sendable {
     /// Sends a message, and calls the closure once the system has taken it.
     func send(_ message: WebSocketMessage, then completion: @escaping @Sendable ((any Error)?) -> Void)
@@ -21,7 +22,7 @@ protocol SessionWebSocketTask: AnyObject, Sendable {
     var closeOfPeer: WebSocketClose? { get }
 }
 
-/// The open connection of a WebSocket task: at most one message is being sent, and at most one is asked for.
+/// The open connection of a WebSocket task: at most one message is being sent, and at most one is being received.
 ///
 /// The session's delegate retains the connection until ``finish(_:)``, which it calls when the task has ended.
 final class SessionWebSocket: WebSocketConnection {
@@ -29,7 +30,7 @@ final class SessionWebSocket: WebSocketConnection {
         /// Settled when the system has taken the message that is being sent.
         var sending: Settlement<Void>?
         var isReceiving = false
-        /// Whether the task was told to close the connection.
+        /// Whether the task has been asked to close the connection.
         var isClosing = false
         /// Whether the time in which the peer must answer a close frame has begun.
         var isTimed = false
@@ -87,7 +88,7 @@ final class SessionWebSocket: WebSocketConnection {
         limitClosing()
     }
 
-    /// Closes the connection with code 1001, in place of what waits to be sent.
+    /// Closes the connection with code 1001. The messages that wait to be sent are dropped.
     func leave() {
         end(NetworkError(.transportShutDown))
         close(WebSocketClose(.goingAway))
@@ -141,7 +142,7 @@ final class SessionWebSocket: WebSocketConnection {
         limitClosing()
     }
 
-    /// Ends the connection, should the peer neither answer the close frame nor take the messages before it.
+    /// Limits the time in which the peer must take the remaining messages and answer the close frame.
     private func limitClosing() {
         let isFirst = state.withLock { state in
             defer { state.isTimed = true }
@@ -151,7 +152,7 @@ final class SessionWebSocket: WebSocketConnection {
         let time = DispatchTimeInterval.milliseconds(closingTime.milliseconds)
         queue.asyncAfter(deadline: .now() + time) { [self] in
             task.cancel()
-            // The system reports the end of the task, which must not be waited for without a limit.
+            // The system reports the end of the task, but the wait for this report needs a limit, too.
             queue.asyncAfter(deadline: .now() + time) { [self] in
                 finish(nil)
                 inbox.finish(end(after: nil))
@@ -170,8 +171,8 @@ final class SessionWebSocket: WebSocketConnection {
 
 /// The messages.
 extension SessionWebSocket {
-    /// Asks for a message, unless one is asked for already, or messages wait for their reader. After a close frame, all
-    /// messages that are left are asked for.
+    /// Requests a message, unless a request is pending or messages wait for their reader. After a close frame, all
+    /// remaining messages are requested.
     private func receive() {
         let mayPause = state.withLock { $0.closeOfPeer == nil && !$0.isClosing } && outbox.closing == nil
         let isPaused = activity.withLock { activity in
@@ -234,7 +235,7 @@ extension SessionWebSocket {
 }
 
 extension Result<WebSocketClose, any Error> {
-    /// What those get who still want to send.
+    /// The error for callers that still try to send.
     fileprivate var errorOfSending: any Error {
         switch self {
         case .success(let close): NetworkError(.webSocketClosed, underlying: close)

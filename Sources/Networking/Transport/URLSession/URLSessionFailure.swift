@@ -29,7 +29,8 @@ struct URLSessionFailure {
         if isRestricted { return .networkRestricted }
         switch error.code {
         case .unknown: return kindOfUnknown
-        // Apple's systems have this code for both ends of a connection. The stream's own error tells them apart.
+        // Apple's systems use this code for a closed and for a reset connection. The stream's own error distinguishes
+        // them.
         case .networkConnectionLost: return hasHead && isCutOff && !wasReset ? .truncatedBody : lost
         case .badServerResponse where isEmptyReply: return .connectionLostBeforeHead
         // Apple's systems read the target of a redirect, although the delegate refuses to follow it.
@@ -45,7 +46,7 @@ struct URLSessionFailure {
     private var lost: NetworkError.Kind { hasHead ? .connectionLostAfterHead : .connectionLostBeforeHead }
 
     /// Whether the server has reset the connection. Apple's systems name the error of the stream in undocumented keys,
-    /// where domain 1 is POSIX; on Linux, the text of libcurl says it.
+    /// where domain 1 is POSIX; on Linux, libcurl's message contains this.
     private var wasReset: Bool {
         let info = (error as NSError).userInfo
         let isPOSIX = info["_kCFStreamErrorDomainKey"] as? Int == 1

@@ -161,7 +161,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
             if let failure {
                 transfer.fail(failure)
             } else if error == nil, transfer.isCutOff {
-                transfer.fail(NetworkError(.truncatedBody))  // should a system take a short body for the whole
+                transfer.fail(NetworkError(.truncatedBody))  // in case a system accepts a short body as complete
             } else {
                 transfer.finish(running.facts, httpVersion: running.httpVersion)
             }
@@ -172,7 +172,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
     ///
     /// - Returns: Nil if the response is complete as far as the session reports it.
     private func failure(_ error: any Error, of transfer: Transfer, wasChallenged: Bool) -> NetworkError? {
-        // Of a refused handshake, the session reports the head, and an error in place of the body.
+        // For a refused handshake, the session reports the head, and an error instead of the body.
         let isRefusal = wasChallenged || transfer.request.parts.webSocket != nil
         guard !isRefusal || !transfer.hasHead else { return nil }
         guard !isShutDown.withLock({ $0 }) else { return NetworkError(.transportShutDown) }

@@ -73,9 +73,10 @@ public final class URLSessionTransport: Transport {
     ///     stored credentials, and with up to 512 connections to a host.
     ///   - tls: The certificates to trust, and the client's own certificate.
     ///   - limits: The limits of the bytes in memory.
-    /// - Throws: ``NetworkError/Kind/invalidRequest``, naming the setting, if this platform does not support it: any
-    ///   TLS setting on Linux, a client certificate in PEM or a background configuration on Apple platforms; or if
-    ///   `httpAdditionalHeaders` has credentials, which every server would get.
+    /// - Throws: ``NetworkError/Kind/invalidRequest`` if this platform does not support a setting, which the error
+    ///   names: on Linux, any TLS setting; on Apple platforms, a client certificate in PEM or a background
+    ///   configuration. Also if `httpAdditionalHeaders` contains credentials, because they would be sent to every
+    ///   server.
     public convenience init(
         configuration: URLSessionConfiguration = .withoutPolicy, tls: TLSConfiguration = TLSConfiguration(),
         limits: Limits = Limits()
@@ -110,7 +111,7 @@ public final class URLSessionTransport: Transport {
             return !isShutDown
         }
         guard wasOpen else { return }
-        // On the queue, no task is created meanwhile: a session that was invalidated must not create one.
+        // This runs on the queue that creates the tasks, because an invalidated session must not create a task.
         queue.async { [session, delegate] in
             for running in delegate.runningTasks { running.cancelTask() }  // also tasks that have their own session
             guard delegate.leaveWebSockets() else { return session.invalidateAndCancel() }
@@ -120,8 +121,8 @@ public final class URLSessionTransport: Transport {
 
     /// Shuts down gracefully, for example before a server process exits. The transport refuses new requests with
     /// ``NetworkError/Kind/transportShutDown``, waits until the requests in progress have ended, and then calls
-    /// ``shutDown()``. New requests are also redirects, retries, and the requests of calls that wait for a permit. If
-    /// this method is called several times, the shortest limit applies.
+    /// ``shutDown()``. Redirects, retries, and the requests of calls that wait for a permit also count as new requests.
+    /// If this method is called several times, the shortest limit applies.
     ///
     /// - Parameter limit: The longest time to wait. Requests that are still in progress after this time are ended. The
     ///   wait also ends when the task is cancelled.
@@ -176,8 +177,8 @@ public final class URLSessionTransport: Transport {
 
     private func start(_ running: RunningTask, _ message: URLRequest) throws {
         guard !isShutDown.withLock({ $0 }), delegate.begin() else { throw NetworkError(.transportShutDown) }
-        // While Foundation's own queue is busy, creating a task blocks the thread. All tasks of the process share a few
-        // threads, so that none of them could run.
+        // While Foundation's own queue is busy, creating a `URLSessionTask` blocks the thread. All Swift tasks of the
+        // process share a few threads, so none of them could run if these threads were blocked.
         queue.async { self.create(running, message) }
     }
 

@@ -28,10 +28,10 @@ extension TusAttempt {
 
     /// Creates an upload.
     ///
-    /// - Parameter isAgain: Whether the server has forgotten one that it had created for this call. A server that
-    ///   honours idempotency keys would name the forgotten one again.
+    /// - Parameter isAgain: Whether the server has forgotten an upload that it created for this call. A server that
+    ///   honours idempotency keys would return the forgotten upload again.
     func create(_ offer: TusOffer, isAgain: Bool) async throws -> Step {
-        // Never the whole file: if the response were lost, a second upload would be complete, too.
+        // Never the whole file: if the response were lost, the next attempt would complete a second upload.
         let count = min(resumption.partSize ?? TusAttempt.firstPartSize, size - 1)
         let isFirstPart = resumption.sendsFirstPart && offer.takesFirstPart && count > 0
         var creation = make(.post, request.url, body: isFirstPart ? .bytes(0..<count, of: upload.file) : .empty)
@@ -81,13 +81,13 @@ extension TusAttempt {
         }
     }
 
-    /// Asks where the upload is.
+    /// Asks for the offset of the upload.
     func ask() async throws -> Step {
         guard let content = note.content else { return .discover }
         let response = try await exchange(make(.head, content.upload))
         if response.isRefusal { return .end(ending(response)) }
         if response.status == .locked { throw busy(response) }
-        // A server may also say with 403 that it does not know the upload; but a gateway says so for other reasons.
+        // A server may also use 403 for an upload that it does not know, but a gateway sends 403 for other reasons.
         if response.status == .forbidden, content.isSent { return .end(ending(response)) }
         if TusStatus.gone.contains(response.status) || response.status == .forbidden {
             return try forgotten(response, wasSent: content.isSent)
@@ -121,7 +121,7 @@ extension TusAttempt {
             part.headers[.uploadChecksum] = try await checksum(range)
         }
         let response = end == size ? try await sendLast(part) : try await exchange(part)
-        // With one of these statuses, an earlier request may still be in progress, and bring all bytes.
+        // After one of these statuses, an earlier request may still be in progress, and may deliver all bytes.
         let isElsewhere = content.hasReachedEnd && [.conflict, .locked].contains(response.status)
         if !content.isSent, response.status.isClientError, !isElsewhere { note.change(url) { $0.isSent = false } }
         if response.isRefusal { return .end(ending(response)) }
@@ -145,7 +145,7 @@ extension TusAttempt {
 
     /// Notes the position that the server has named.
     ///
-    /// - Returns: Whether it has more bytes than it has said before.
+    /// - Returns: Whether the server has more bytes than it has reported before.
     @discardableResult
     private func move(to offset: Int) -> Bool {
         guard let content = note.content, offset > content.position else { return false }
@@ -154,7 +154,7 @@ extension TusAttempt {
         return true
     }
 
-    /// Sends the last bytes. The response may be that of the call.
+    /// Sends the last bytes. The response may be the response of the call.
     private func sendLast(_ part: HTTPRequest) async throws -> HTTPResponse {
         var part = part
         part.continueDownload(of: request)
@@ -163,7 +163,7 @@ extension TusAttempt {
         return response
     }
 
-    /// The upload is complete: removes the note. What fails later does not begin the upload again.
+    /// The upload is complete: removes the note. A later failure does not restart the upload.
     private func complete(_ response: HTTPResponse) -> Step {
         try? request.parts.transfer?.pause?.close()
         note.clear()
@@ -183,8 +183,8 @@ extension TusAttempt {
         return .discover
     }
 
-    /// The server still works on an earlier request of the upload, whose connection was lost. The retry policy decides
-    /// when the call asks again.
+    /// The server is still working on an earlier request of the upload, whose connection was lost. The retry policy
+    /// decides when the call asks again.
     func busy(_ response: HTTPResponse) -> NetworkError {
         NetworkError(
             .notProcessed, reason: "the server still works on an earlier request of the upload (423)",

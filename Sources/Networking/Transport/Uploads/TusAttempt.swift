@@ -2,9 +2,9 @@ import Foundation
 
 /// One attempt of an upload with [tus 1.0](https://tus.io/protocols/resumable-upload).
 ///
-/// If the note names an upload, the server is asked where it is; otherwise an upload is created. Then the missing bytes
-/// are sent. A response that belongs to none of these steps is the response of the attempt: the session, the retry
-/// policy and the validators decide about it as about any other.
+/// If the note names an upload, the server is asked for its offset; otherwise an upload is created. Then the missing
+/// bytes are sent. A response that belongs to none of these steps is the response of the attempt: the session, the
+/// retry policy and the validators handle it like any other response.
 struct TusAttempt {
     /// What follows a step.
     enum Step {
@@ -12,7 +12,7 @@ struct TusAttempt {
         case discover
         /// Create an upload.
         case create(TusOffer)
-        /// Ask the server where the upload is.
+        /// Ask the server for the offset of the upload.
         case ask
         /// Send the bytes from a position.
         case send(from: Int)
@@ -25,7 +25,8 @@ struct TusAttempt {
     let upload: UploadOrder
     let note: UploadNote
     let base: any Transport
-    /// The context of all requests of the attempt. The policies hear the response of the attempt when it ends.
+    /// The context of all requests of the attempt. The policies receive the response of the attempt when the attempt
+    /// ends.
     private let aside: TransferContext?
 
     var size: Int { upload.file.identity.size }
@@ -69,7 +70,7 @@ struct TusAttempt {
         let response = try await exchange(make(.delete, content.upload))
         if response.isRefusal { return ending(response) }
         if response.status == .locked { throw busy(response) }
-        // Without the extension, the server forgets the upload by itself.
+        // A server without the tus extension for this forgets the upload on its own.
         let isOver = response.status.isSuccessful || TusStatus.gone.contains(response.status)
         if isOver || TusStatus.cannotDelete.contains(response.status) { note.clear() }
         return ending(response)
@@ -87,7 +88,7 @@ struct TusAttempt {
         next = next.leavingOrigin(of: request)
         if method != .options { next.headers[.tusResumable] = TusOffer.version }
         next.endDownload()
-        // The responses say where the upload is now.
+        // The responses state the current offset of the upload.
         next.parts.order(caching: .off)
         // Two requests that create uploads are equal if their files have the same length.
         next.parts.order(duplicates: .always(.allow))
@@ -112,7 +113,7 @@ struct TusAttempt {
 
     private static let largestResponse = 1 << 20
 
-    /// Returns a response as that of the attempt.
+    /// Returns a response as the response of the attempt.
     func ending(_ response: HTTPResponse) -> HTTPResponse {
         var response = response
         if let context = request.parts.transfer { response.request.belong(to: context) }
@@ -126,8 +127,8 @@ struct TusAttempt {
     }
 }
 
-/// How much an attempt sends and repeats, so that it ends, and sends at most a small multiple of the file, whatever the
-/// server says.
+/// Limits how much an attempt sends and repeats. Whatever the server responds, the attempt ends, and sends at most a
+/// small multiple of the file.
 struct TusPatience {
     private var beginnings = 0
     /// The largest position that the server has named.
@@ -136,10 +137,10 @@ struct TusPatience {
     private var end = 0
     /// The number of requests that have sent bytes from the position.
     private var repeats = 0
-    /// The number of steps since the server has named the position.
+    /// The number of steps since the server first named the position.
     private var idleSteps = 0
     private var steps = 0
-    /// The most bytes of the next request.
+    /// The maximum number of bytes of the next request.
     private var most: Int
     private let mostSteps: Int
     private let size: Int
@@ -148,7 +149,7 @@ struct TusPatience {
     init(size: Int, partSize: Int?) {
         (self.size, self.partSize) = (size, max(min(partSize ?? size, size), 1))
         most = self.partSize
-        // A server that takes little of each request is followed, unless it takes hardly anything.
+        // An upload continues even if the server takes little of each request, unless it takes hardly anything.
         mostSteps = 50 + 3 * (size / min(self.partSize, 16_384))
     }
 
@@ -160,7 +161,7 @@ struct TusPatience {
 
     /// Notes that an upload is created.
     ///
-    /// - Returns: Whether one was created before.
+    /// - Returns: Whether an upload was created before.
     mutating func beginsAgain() -> Bool {
         beginnings += 1
         (position, end, repeats, idleSteps, most) = (0, 0, 0, 0, partSize)
@@ -173,7 +174,7 @@ struct TusPatience {
         case .end: return
         case .create where beginnings >= 2: throw TusAttempt.refusal("the server has forgotten the upload twice")
         case .send(let start) where start > position:
-            // Of a request that the server has taken only in part, the rest was sent in vain.
+            // If the server has taken only a part of a request, the rest was sent in vain.
             if end > start { most = min(max(2 * (start - position), 65_536), partSize) }
             if end == start { most = min(2 * most, partSize) }
             (position, repeats, idleSteps) = (start, 1, 0)

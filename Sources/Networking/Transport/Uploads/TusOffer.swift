@@ -22,7 +22,7 @@ struct TusOffer: Sendable {
 enum TusStatus {
     /// The server does not know the upload.
     static let gone: Set<HTTPStatus> = [.notFound, .gone]
-    /// The server has an answer to OPTIONS that says nothing about tus.
+    /// The server's response to OPTIONS does not show whether it supports tus.
     static let unknown: Set<HTTPStatus> = [
         .badRequest, .forbidden, .notFound, .methodNotAllowed, .notAcceptable, .unsupportedMediaType, .notImplemented,
     ]
@@ -33,7 +33,7 @@ enum TusStatus {
 }
 
 extension HTTPHeader.Name {
-    /// Whether the name is one of tus.
+    /// Whether the field belongs to tus.
     var isOfUpload: Bool {
         let name = rawValue.lowercased()
         return name.hasPrefix("tus-") || name.hasPrefix("upload-")
@@ -52,7 +52,7 @@ extension HTTPHeader.Name {
 }
 
 extension HTTPHeaders {
-    /// The value of a field that is a number of bytes; nil if there is none, or if it is no such number.
+    /// The value of a field that is a number of bytes; nil if there is no field, or if its value is no such number.
     func bytes(_ name: HTTPHeader.Name) -> Int? {
         guard let text = self[name], !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil

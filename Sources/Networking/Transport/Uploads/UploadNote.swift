@@ -1,18 +1,18 @@
 import Foundation
 
-/// The note beside a file that says where its upload is. It is locked while an attempt uses it, so that only one call
-/// uploads the file, in all processes.
+/// The note beside a file about its upload. The note is locked while an attempt uses it, so that only one call in all
+/// processes uploads the file.
 final class UploadNote: Sendable {
     /// What is noted.
     struct Content: Codable, Hashable, Sendable {
         /// The URL of the upload.
         var upload: URL
-        /// The name of what is uploaded where by whom: ``UploadOrder/name``.
+        /// The name for the URL, the metadata and the user of the upload: ``UploadOrder/name``.
         var name: String
         var file: FileIdentity
         /// Whether the server compares the SHA-1 sum of each request.
         var takesChecksums = false
-        /// The time at which the server forgets the upload; nil if it has not said.
+        /// The time at which the server forgets the upload; nil if the server has not reported it.
         var expires: Date?
         /// Whether the last byte may have been sent, so that the upload may be complete.
         var isSent = false
@@ -22,15 +22,16 @@ final class UploadNote: Sendable {
         var position = 0
     }
 
-    /// What an attempt keeps for the next one of its call.
+    /// What an attempt keeps for the next attempt of its call.
     struct Memory: Sendable {
         var content: Content
-        /// Whether the file has it, too.
+        /// Whether the content is also stored in the file.
         var isStored: Bool
     }
 
     private enum State: Sendable {
-        /// Nothing is noted, or the note of another user or for another server, which stays until there is a new one.
+        /// Nothing is noted for this upload. A foreign note, of another user or for another server, stays in the file
+        /// until a new note replaces it.
         case none(isForeign: Bool)
         case some(Content)
         case closed
@@ -62,7 +63,8 @@ final class UploadNote: Sendable {
                     underlying: POSIXErrorCode(rawValue: code).map { POSIXError($0) })
         }
         let (memory, stored) = (order.memory, try read())
-        // What could not be stored is newer than what the file says, unless another call has replaced the upload.
+        // Content that could not be stored is newer than the content of the file, unless another call has replaced the
+        // upload.
         let isNewer = memory?.isStored == false && (stored == nil || stored?.upload == memory?.content.upload)
         guard let content = isNewer ? memory?.content : stored ?? memory?.content else { return }
         guard content.name == order.name else {
@@ -71,7 +73,7 @@ final class UploadNote: Sendable {
             return
         }
         if content.file != order.file.identity, !order.discards {
-            // The upload of the earlier content begins again only if the server has forgotten it.
+            // If the file has changed, its upload begins again only if the server has forgotten the earlier upload.
             if !content.isSent, let expires = content.expires, expires <= now { return }
             file.close()
             throw order.file.hasChanged
@@ -79,7 +81,7 @@ final class UploadNote: Sendable {
         state.withLock { $0 = .some(content) }
     }
 
-    /// Notes where the upload is.
+    /// Writes the note of a new upload.
     func write(_ content: Content) {
         state.withLock { state in
             if case .closed = state { return }
@@ -88,7 +90,7 @@ final class UploadNote: Sendable {
         }
     }
 
-    /// Changes what is noted about an upload. Does nothing if another one is noted by now.
+    /// Changes what is noted about an upload. Does nothing if another upload has been noted meanwhile.
     func change(_ upload: URL, _ change: (inout Content) -> Void) {
         state.withLock { state in
             guard case .some(let old) = state, old.upload == upload else { return }
@@ -109,7 +111,7 @@ final class UploadNote: Sendable {
         }
     }
 
-    /// Releases the lock. A note that says nothing is removed.
+    /// Releases the lock. A note without an upload is removed.
     func close() {
         state.withLock { state in
             var isEmpty = file.size == 0
@@ -120,7 +122,7 @@ final class UploadNote: Sendable {
         }
     }
 
-    /// Stores a content. If the file cannot be written, the upload goes on in this call, but not in the next one.
+    /// Stores a content. If the file cannot be written, the upload can resume in this call, but not in the next call.
     private func keep(_ content: Content) {
         let isStored = (try? store(content)) != nil
         order.memory = Memory(content: content, isStored: isStored)
@@ -130,13 +132,13 @@ final class UploadNote: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var text = try encoder.encode(content)
-        // A shorter text would leave the end of the old one.
+        // A shorter text would leave the end of the old text in the file.
         let written = Int(file.size) - UploadNote.form.sealed(Data()).count
         text += Data(repeating: UInt8(ascii: " "), count: max(written - text.count, 0))
         try file.overwrite(UploadNote.form.sealed(text))
     }
 
-    /// Returns what is noted; nil for nothing, and if the note is damaged, so that the upload begins again.
+    /// Returns the content of the note; nil if it is empty or damaged. The upload then begins again.
     ///
     /// - Throws: ``NetworkError/Kind/fileNotWritable`` if the file is no note;
     ///   ``NetworkError/Kind/uploadRefused`` if the note of an earlier attempt of the call is gone.

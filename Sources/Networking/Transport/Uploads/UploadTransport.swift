@@ -1,7 +1,6 @@
 import Foundation
 
-/// A transport for uploads that go on after an interruption. It asks the server where the upload is, and sends the
-/// bytes that are missing.
+/// A transport for resumable uploads. It asks the server for the offset of the upload, and sends the missing bytes.
 struct UploadTransport: Transport {
     let base: any Transport
 
@@ -25,7 +24,7 @@ struct UploadTransport: Transport {
         let attempt = TusAttempt(request, delivery, upload, note, over: base)
         if upload.discards { return try await attempt.discard() }
         let response = try await PauseGate.passing(request.parts.transfer?.pause) { try await attempt.send() }
-        // The server knows no tus, and a plain upload does not go on.
+        // The server does not support tus, so the file is sent as a plain upload, which cannot resume.
         guard let response else { return try await base.send(request, delivering: delivery) }
         return response
     }
@@ -48,7 +47,7 @@ final class UploadOrder: HTTPRequest.Part {
 
     init(_ file: ResumableFile, discards: Bool) { (self.file, self.discards) = (file, discards) }
 
-    /// The name of what is uploaded where by whom. Only an upload with the same name goes on.
+    /// The name for the URL, the metadata and the user of the upload. Only an upload with the same name resumes.
     var name: String { state.withLock { $0.name } ?? "" }
 
     /// What the last attempt has noted; nil if it has noted nothing.
@@ -57,14 +56,14 @@ final class UploadOrder: HTTPRequest.Part {
         set { state.withLock { $0.memory = newValue } }
     }
 
-    /// Whether another attempt goes on where this one ends. False for a plain upload, because the server knows no tus,
-    /// and once the upload is complete.
+    /// Whether another attempt continues where this one ends. False for a plain upload to a server without tus, and
+    /// once the upload is complete.
     var goesOn: Bool { !state.withLock { $0.isOver } }
 
     /// Whether the server has all bytes. The call does not send them again.
     var isComplete: Bool { state.withLock { $0.isComplete } }
 
-    /// Whether more bytes have arrived since the last retry of the policy, as far as the server has said.
+    /// Whether the server has reported more bytes since the last retry of the policy.
     var hasMoved: Bool { state.withLock { $0.hasMoved } }
 
     /// Notes that another attempt begins.
@@ -82,17 +81,19 @@ final class UploadOrder: HTTPRequest.Part {
     /// Notes that more bytes have arrived.
     func move() { state.withLock { $0.hasMoved = true } }
 
-    /// Gives the upload its name, unless it has one: adapters may add something else to each attempt.
+    /// Gives the upload its name, unless it already has a name. The first name stays, because adapters may add
+    /// different values to each attempt.
     ///
     /// - Parameters:
-    ///   - request: The adapted request, whose fields say who the user is. A token of a session may be refreshed.
+    ///   - request: The adapted request, whose fields identify the user. The token of a session does not count, because
+    ///     it may be refreshed.
     ///   - url: The URL before the adapters.
     fileprivate func identify(_ request: HTTPRequest, to url: URL) {
         var members = [url.absoluteString, file.resumption.metadataField ?? ""] + request.parts.identity()
         for field in request.headersWithCredentials where field.mayIdentifyUser && field.user == nil {
             members += [field.name.rawValue.lowercased(), field.value]
         }
-        // Any of them may contain a secret. The digest is stored.
+        // Any of these values may contain a secret, so only a digest is stored.
         let text = members.map { "\($0.utf8.count) \($0)" }.joined(separator: "\n")
         let name = SHA1Digest.of(text).map { UInt64($0).hexadecimal.suffix(2) }.joined()
         state.withLock { $0.name = $0.name ?? name }
@@ -104,7 +105,7 @@ final class UploadOrder: HTTPRequest.Part {
 }
 
 extension HTTPRequest.Parts {
-    /// The upload of the call; nil if the body is no upload that goes on after an interruption.
+    /// The upload of the call; nil if the body is not a resumable upload.
     var upload: UploadOrder? { self[UploadOrder.self] }
 }
 
@@ -112,7 +113,7 @@ extension HTTPRequest {
     /// Begins an attempt to upload a file.
     ///
     /// - Parameter discards: Whether the upload is given up.
-    /// - Throws: ``NetworkError/Kind/invalidRequest`` if the request cannot be an upload that goes on.
+    /// - Throws: ``NetworkError/Kind/invalidRequest`` if the request cannot be a resumable upload.
     mutating func beginUpload(_ file: ResumableFile, discards: Bool) throws(NetworkError) {
         try NetworkError.require(
             method == .post, "upload: expected the method POST, which creates an upload, found \(method)")
@@ -125,7 +126,7 @@ extension HTTPRequest {
         parts[UploadOrder.self] = UploadOrder(file, discards: discards)
     }
 
-    /// The request is no upload that goes on, although an earlier one of its call was.
+    /// Removes the upload of an earlier request of the call, because this request is not a resumable upload.
     mutating func endUpload() { if parts.upload != nil { parts[UploadOrder.self] = nil } }
 
     /// Gives the upload its name.

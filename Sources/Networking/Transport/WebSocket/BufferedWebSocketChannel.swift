@@ -1,6 +1,6 @@
 import Foundation
 
-/// A connection of an engine, with the messages that wait on both of its sides.
+/// A connection of an engine, with the messages that wait in both directions.
 protocol WebSocketConnection: AnyObject, Sendable {
     var inbox: WebSocketInbox { get }
     var outbox: WebSocketOutbox { get }
@@ -12,7 +12,7 @@ protocol WebSocketConnection: AnyObject, Sendable {
     /// Sends what waits in the outbox, and receives again if the inbox has room. May be called from any thread.
     func serve()
 
-    /// Closes the connection at once, with this error for those who wait. May be called from any thread.
+    /// Closes the connection at once. All waiting calls get this error. May be called from any thread.
     func drop(_ error: NetworkError)
 }
 

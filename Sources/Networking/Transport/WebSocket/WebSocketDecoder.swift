@@ -22,7 +22,7 @@ package struct WebSocketDecoder {
 
     /// Whether each frame must have a mask: the frames of a client have one, those of a server have none.
     private let isMasked: Bool
-    /// The most bytes of a message, after decompression.
+    /// The maximum number of bytes of a message, after decompression.
     private let limit: Int
     /// Decompresses messages; nil if no extension was agreed on.
     private let inflater: WebSocketInflater?
@@ -93,7 +93,7 @@ extension WebSocketDecoder {
         return 2 + (length == 126 ? 2 : length == 127 ? 8 : 0) + (second & 0x80 == 0 ? 0 : 4)
     }
 
-    /// Checks what the first two bytes say, before more bytes are waited for.
+    /// Checks the first two bytes, before the decoder waits for more bytes.
     private func check(first: UInt8, second: UInt8) throws(WebSocketFault) {
         guard first & 0x30 == 0 else { throw .protocolError("expected the reserved bits 2 and 3 to be 0, found 1") }
         guard let opcode = WebSocketFrame.Opcode(rawValue: first & 0x0F) else {
@@ -201,7 +201,7 @@ extension WebSocketDecoder {
 
     /// Ends a frame whose payload has arrived.
     ///
-    /// - Returns: The event; nil if the message goes on in another frame.
+    /// - Returns: The event; nil if the message continues in another frame.
     private mutating func end(_ frame: WebSocketFrame) throws(WebSocketFault) -> Event? {
         guard !frame.opcode.isControl else {
             defer { control = Data() }

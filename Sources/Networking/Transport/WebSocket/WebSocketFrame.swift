@@ -28,9 +28,9 @@ package struct WebSocketFrame: Equatable, Sendable {
         self.mask = mask
     }
 
-    /// The most bytes of a head.
+    /// The maximum number of bytes of a head.
     package static let largestHead = 14
-    /// The most bytes of the payload of a control frame.
+    /// The maximum number of bytes of a control frame's payload.
     package static let largestControl = 125
 
     /// Writes the head.
@@ -79,7 +79,7 @@ package struct WebSocketFrame: Equatable, Sendable {
     }
 }
 
-/// A failure that ends a connection: what the peer did, and the code that tells it so.
+/// A failure that ends a connection: what the peer did, and the close code that reports it to the peer.
 package struct WebSocketFault: Error, Equatable {
     package let code: WebSocketClose.Code
     package let reason: String

@@ -14,7 +14,7 @@ package struct WebSocketHandshake: Sendable {
 
     /// The parameters of `permessage-deflate` (RFC 7692 section 7.1).
     package struct Compression: Equatable, Sendable {
-        /// Whether a message of the server may refer to its earlier messages.
+        /// Whether a message of the server may refer to the server's earlier messages.
         package var serverKeepsContext = true
         /// The binary logarithm of the window that the server can decompress.
         package var clientWindowBits = 15

@@ -1,8 +1,8 @@
 /// The messages that have arrived on a connection and wait for their reader. The engine stops reading while the inbox
-/// is full, and is asked to go on when half of the capacity is free.
+/// is full, and is asked to continue when half of the capacity is free.
 package final class WebSocketInbox: Sendable {
     private struct State: Sendable {
-        /// The messages in the opposite order, so that taking one is cheap, and those that arrived after them.
+        /// The messages in reverse order, so that taking a message is cheap, and the messages that arrived after them.
         var (first, last): ([WebSocketMessage], [WebSocketMessage]) = ([], [])
         var count = 0
         var end: Result<WebSocketClose, any Error>?
@@ -22,7 +22,7 @@ package final class WebSocketInbox: Sendable {
         case wait(Settlement<Void>)
     }
 
-    /// The number of bytes from which on the inbox is full.
+    /// The number of bytes at which the inbox is full.
     package static let capacity = 256 << 10
     private let state = Locked(State())
     /// Settled when the inbox ends.
@@ -30,7 +30,7 @@ package final class WebSocketInbox: Sendable {
 
     package init() {}
 
-    /// Whether messages wait that are more than the capacity. If so, the engine must wait until it is asked to go on.
+    /// Whether the inbox is full. If so, the engine must wait until it is asked to continue.
     package func isFull() -> Bool {
         state.withLock { state in
             if state.count >= WebSocketInbox.capacity { state.isEngineWaiting = true }
@@ -67,7 +67,7 @@ package final class WebSocketInbox: Sendable {
 
     /// Waits for the next message.
     ///
-    /// - Parameter onRoom: Asks the engine to go on.
+    /// - Parameter onRoom: Asks the engine to continue.
     /// - Returns: The message; nil after the close frame.
     package func next(onRoom: () -> Void) async throws -> WebSocketMessage? {
         while true {

@@ -40,7 +40,7 @@ package final class WebSocketInflater {
     #if os(Linux)
         deinit { if let stream { cdecoding_free(stream) } }
 
-        /// Appends what the bytes mean to the message, which becomes at most `limit` bytes long.
+        /// Appends the decompressed bytes to the message, which becomes at most `limit` bytes long.
         func inflate(_ bytes: UnsafeRawBufferPointer, into message: inout Data, limit: Int) -> Outcome {
             if stream == nil { stream = cdecoding_create(CDECODING_DEFLATE) }
             guard let stream else { return .broken }
@@ -78,8 +78,8 @@ package final class WebSocketInflater {
     #endif
 }
 
-/// The compressor of messages (RFC 7692 section 7.2.1). Each message is compressed without the earlier ones, so that an
-/// idle connection needs no memory for it.
+/// The compressor of messages (RFC 7692 section 7.2.1). Each message is compressed independently, so that an idle
+/// connection needs no memory for compression.
 package enum WebSocketDeflater {
     /// Messages of fewer bytes are not compressed.
     package static let smallest = 1_024
@@ -87,7 +87,7 @@ package enum WebSocketDeflater {
     /// Compresses the payload of a message.
     ///
     /// - Parameter windowBits: The binary logarithm of the window that the peer supports.
-    /// - Returns: The bytes to send; nil if they would not be fewer.
+    /// - Returns: The bytes to send; nil if compression does not reduce their number.
     package static func deflate(_ payload: Data, windowBits: Int) -> Data? {
         #if os(Linux)
             // zlib cannot make raw deflate with a window of 256 bytes.
@@ -99,7 +99,7 @@ package enum WebSocketDeflater {
                     run(stream, bytes, output, &deflated, limit: payload.count)
                 }
             }
-            // A flush ends with an empty block, which the peer adds again.
+            // A flush ends with an empty block, which is not sent: the peer adds it again.
             guard isSmaller, deflated.suffix(4).elementsEqual([0, 0, 0xFF, 0xFF]) else { return nil }
             return deflated.dropLast(4)
         #else

@@ -3,7 +3,7 @@
 package final class WebSocketOrder: HTTPRequest.Part {
     /// The subprotocols that are offered, the preferred one first.
     package let subprotocols: [String]
-    /// The most bytes of a message that arrives.
+    /// The maximum number of bytes of a message that arrives.
     package let maximumMessageSize: Int
     /// Whether compression is offered.
     package let compresses: Bool

@@ -70,7 +70,7 @@ package final class WebSocketOutbox: Sendable {
         }
     }
 
-    /// Asks for a ping. Several pings that wait are one.
+    /// Asks for a ping. Several waiting pings are sent as one ping.
     package func ping() {
         state.withLock { if $0.end == nil, $0.close == nil { $0.isPinging = true } }
     }
@@ -91,7 +91,7 @@ package final class WebSocketOutbox: Sendable {
         }
     }
 
-    /// Returns whether a ping was asked for, once.
+    /// Returns whether a ping has been requested, and resets this information.
     package func takePing() -> Bool {
         state.withLock { state in
             defer { state.isPinging = false }

@@ -1,5 +1,5 @@
 /// Reads the response to a handshake. Only this response is read without libcurl: the head, and the body of a refusal,
-/// which ends as RFC 9112 section 6.3 says. What follows a head with status 101 is left in the input.
+/// which ends as RFC 9112 section 6.3 says. Bytes after a head with status 101 remain in the input.
 struct WebSocketResponse {
     enum Event {
         case head(ResponseHead)
@@ -28,7 +28,7 @@ struct WebSocketResponse {
     private var state = State.head
     /// The line that has begun.
     private var line: [UInt8] = []
-    /// The bytes of all lines after the head: of the sizes of chunks, and of trailers.
+    /// The number of bytes in all lines after the head: chunk sizes and trailers.
     private var lineBytes = 0
     /// Whether any byte has arrived.
     private(set) var hasBegun = false

@@ -3,14 +3,14 @@ package import Foundation
 /// Writes the frames of one side of a connection into chunks of memory, which a transport sends. A chunk that has been
 /// begun is never changed: TLS must repeat a part that was not taken, with the same bytes at the same address.
 package struct WebSocketWriter {
-    /// The most bytes of a chunk. A larger message is cut into frames of this size, so that a ping or close frame waits
-    /// for at most one chunk.
+    /// The maximum number of bytes of a chunk. A larger message is cut into frames of this size, so that a ping or
+    /// close frame waits for at most one chunk.
     package static let chunkSize = 64 << 10
-    /// The most pongs that wait. A peer that sends more pings gets a pong for the last ones.
+    /// The maximum number of waiting pongs. A peer that sends more pings gets pongs only for the last of them.
     private static let mostPongs = 16
 
     private let outbox: WebSocketOutbox
-    /// Whether the payloads get masks: those of a client do.
+    /// Whether the payloads are masked, as they are on a client.
     private let masks: Bool
     private var random = SystemRandomNumberGenerator()
     private var pongs: [Data] = []
@@ -33,7 +33,7 @@ package struct WebSocketWriter {
         pongs.append(payload)
     }
 
-    /// Lets a close frame be the next frame, in place of the messages that wait.
+    /// Makes a close frame the next frame, in place of the waiting messages.
     package mutating func close(_ close: WebSocketClose) { urgentClose = urgentClose ?? close }
 
     /// Fills a chunk with the next frames.
