@@ -102,7 +102,7 @@ package final class LoopbackServerCore<Service: LoopbackService>: @unchecked Sen
     private static func run(_ name: String, _ body: @escaping @Sendable () -> Void) {
         let thread = Thread(block: body)
         thread.name = name
-        thread.stackSize = 256 << 10
+        thread.stackSize = 1 << 20  // for the 64 levels of a JSON body that the inspector shows
         thread.start()
     }
 }

@@ -119,4 +119,35 @@ struct JSONTextTests {
         let objects = Data((String(repeating: "{\"a\":", count: 65) + "1" + String(repeating: "}", count: 65)).utf8)
         #expect(throws: DecodingError.self) { try JSONValue(shallowJSON: objects) }
     }
+
+    @Test("On a thread with a small stack, a deep value is read, compared, hashed and described, but not encoded")
+    func deepValues() async throws {
+        let outcome = await withCheckedContinuation { (continuation: CheckedContinuation<String, Never>) in
+            let thread = Thread { continuation.resume(returning: JSONTextTests.tryDeepValues()) }
+            thread.stackSize = 512 << 10
+            thread.start()
+        }
+        #expect(outcome == "")
+    }
+
+    /// Returns what is wrong.
+    private static func tryDeepValues() -> String {
+        func text(_ depth: Int) -> Data {
+            Data(
+                (String(repeating: #"{"a":["#, count: depth / 2) + "1" + String(repeating: "]}", count: depth / 2)).utf8
+            )
+        }
+        guard let (one, other) = try? (JSONValue(json: text(512)), JSONValue(json: text(512))),
+            let different = try? JSONValue(json: text(510)), let flat = try? JSONValue(json: text(64))
+        else { return "not read" }
+        guard one == other, one != different, one.hashValue == other.hashValue else { return "not compared" }
+        guard "\(one)" == "(arrays and objects are nested more than 64 levels deep)" else { return "\(one)" }
+        guard "\(flat)".contains("[1]"), (try? JSONEncoder().encode(flat)) != nil else {
+            return "64 levels: not encoded"
+        }
+        do { _ = try JSONEncoder().encode(different) } catch let error as EncodingError {
+            return "\(error)".contains("nested more than 64 levels deep") ? "" : "\(error)"
+        } catch { return "\(error)" }
+        return "encoded"
+    }
 }

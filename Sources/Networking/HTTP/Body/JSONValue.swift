@@ -144,8 +144,21 @@ extension JSONValue: Codable {
         return .double(try container.decode(Double.self))
     }
 
+    /// The maximum depth at which arrays and objects are encoded: an encoder needs several KiB of the thread's stack for
+    /// each level, and a thread of the system may have only 512 KiB.
+    static let deepestEncoded = 64
+
     /// Encodes the value. The encoder's key strategy does not change the names of members.
+    ///
+    /// - Throws: `EncodingError.invalidValue` if arrays and objects are nested more than 64 levels deep; the errors of
+    ///   the encoder.
     public func encode(to encoder: any Encoder) throws {
+        if isContainer, encoder.codingPath.count >= JSONValue.deepestEncoded {
+            throw EncodingError.invalidValue(
+                self,
+                EncodingError.Context(
+                    codingPath: [], debugDescription: "arrays and objects are nested more than 64 levels deep"))
+        }
         var container = encoder.singleValueContainer()
         switch self {
         case .null: try container.encodeNil()
@@ -158,6 +171,53 @@ extension JSONValue: Codable {
         case .array(let values): try container.encode(values)
         // Written as a dictionary, because Foundation does not convert the keys of dictionaries.
         case .object(let members): try container.encode(members)
+        }
+    }
+}
+
+extension JSONValue {
+    private var isContainer: Bool {
+        switch self {
+        case .array, .object: true
+        default: false
+        }
+    }
+
+    /// Compares two values. The comparison is a loop, because a value from a response may be nested more levels deep
+    /// than the stack of a thread allows.
+    public static func == (first: JSONValue, second: JSONValue) -> Bool {
+        guard first.isContainer, second.isContainer else { return isSame(first, second, later: { _, _ in }) }
+        var pairs = [(first, second)]
+        while let (one, other) = pairs.popLast() {
+            guard isSame(one, other, later: { pairs.append(($0, $1)) }) else { return false }
+        }
+        return true
+    }
+
+    /// Compares two values without their elements and members, which are passed to `later`.
+    private static func isSame(
+        _ first: JSONValue, _ second: JSONValue, later: (JSONValue, JSONValue) -> Void
+    ) -> Bool {
+        switch (first, second) {
+        case (.null, .null): return true
+        case (.bool(let one), .bool(let other)): return one == other
+        case (.int(let one), .int(let other)): return one == other
+        case (.uint(let one), .uint(let other)): return one == other
+        case (.double(let one), .double(let other)): return one == other
+        case (.decimal(let one), .decimal(let other)): return one == other
+        case (.string(let one), .string(let other)): return one == other
+        case (.array(let one), .array(let other)):
+            guard one.count == other.count else { return false }
+            for (element, counterpart) in zip(one, other) { later(element, counterpart) }
+            return true
+        case (.object(let one), .object(let other)):
+            guard one.count == other.count else { return false }
+            for (name, member) in one {
+                guard let counterpart = other[name] else { return false }
+                later(member, counterpart)
+            }
+            return true
+        default: return false
         }
     }
 }
@@ -183,13 +243,15 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
 
 extension JSONValue: CustomStringConvertible {
     /// The value as JSON on one line, with sorted names. Control characters and characters that change the text
-    /// direction are escaped as in Swift (`\u{0085}`), so the text is for people, not for parsers.
+    /// direction are escaped as in Swift (`\u{0085}`), so the text is for people, not for parsers. A value that is nested
+    /// more than 64 levels deep has no such text.
     public var description: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         encoder.nonConformingFloatEncodingStrategy = .convertToString(
             positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
-        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self).onOneLine } ?? "invalid"
+        return (try? encoder.encode(self)).map { String(decoding: $0, as: UTF8.self).onOneLine }
+            ?? "(arrays and objects are nested more than 64 levels deep)"
     }
 }
 
