@@ -22,15 +22,17 @@
 
         /// Sets the options of the transport's configuration for an https request.
         ///
+        /// - Parameter isElsewhere: Whether a server has chosen the origin of the request. It then carries no client
+        ///   certificate. libcurl does not send it on a connection with one.
         /// - Throws: ``NetworkError`` that names the setting that this libcurl does not support.
-        func applyTLS() throws {
+        func applyTLS(elsewhere isElsewhere: Bool = false) throws {
             try apply(tls, to: .server)
             set(CCURLOPT_CA_CACHE_TIMEOUT, 30)  // see CurlFault.oldTrust
             if !tls.pins.isEmpty {
                 let pins = tls.pins.map(\.description).joined(separator: ";")
                 try require(set(CCURLOPT_PINNEDPUBLICKEY, pins), "tls.pins")
             }
-            if let certificate = tls.clientCertificate { try apply(certificate) }
+            if let certificate = tls.clientCertificate, !isElsewhere { try apply(certificate) }
         }
 
         /// Applies the trusted certificates and the minimum version to the connection to an https proxy. Pins and the
@@ -77,7 +79,7 @@
 
         /// Sets the options for an https request.
         func prepareTLS(for request: HTTPRequest) throws {
-            try applyTLS()
+            try applyTLS(elsewhere: request.parts.redirects.isElsewhere)
             if !request.isRepeatable, mayUseHTTP2 { sockets.retireSilent(to: request.origin) }
             sockets.checkTrust()
             if sockets.trust?.mustBeRead(at: sockets.now) == true { set(CCURLOPT_CA_CACHE_TIMEOUT, 0) }

@@ -28,8 +28,10 @@ struct RedirectFollowingTransport: Transport {
     ) async throws -> HTTPResponse {
         var request = first
         var redirects = [redirect.followed]
+        let home = redirect.request.parts.redirects.isElsewhere ? nil : redirect.request.origin
         do {
             while true {
+                request.parts.redirect(elsewhere: request.origin != home)
                 let response: HTTPResponse
                 do { response = try await base.send(request, delivering: delivery) } catch {
                     response = try received(before: error, for: request)

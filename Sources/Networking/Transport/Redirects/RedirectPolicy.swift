@@ -82,14 +82,20 @@ public struct RedirectPolicy: Sendable {
 struct RedirectOrder: HTTPRequest.Order {
     /// Nil means the policy of the service.
     fileprivate(set) var policy: RedirectPolicy?
+    /// Whether a server has chosen the origin of the request, which is not the origin of the call. Such a request
+    /// carries no client certificate.
+    fileprivate(set) var isElsewhere = false
 
     var outsideOrigin: RedirectOrder? { self }
-    /// A request that does not belong to the call uses the redirect policy of its service.
-    var outsideCall: RedirectOrder? { nil }
+    /// A request that does not belong to the call uses the redirect policy of its service. A background validation may
+    /// go to the origin that a server has chosen.
+    var outsideCall: RedirectOrder? { isElsewhere ? RedirectOrder(isElsewhere: true) : nil }
     /// Redirects are followed for each transfer, before its response is shared or stored.
     var identity: [String] { [] }
 
-    func over(_ base: RedirectOrder) -> RedirectOrder { RedirectOrder(policy: policy ?? base.policy) }
+    func over(_ base: RedirectOrder) -> RedirectOrder {
+        RedirectOrder(policy: policy ?? base.policy, isElsewhere: isElsewhere)
+    }
 }
 
 extension HTTPRequest.Parts {
@@ -97,4 +103,10 @@ extension HTTPRequest.Parts {
 
     /// Sets the policy of the call; nil means that the settings of the next level apply.
     mutating func order(redirects policy: RedirectPolicy?) { self[order: RedirectOrder.self].policy = policy }
+
+    /// Notes whether a server has chosen the origin of the request, which is not the origin of the call.
+    mutating func redirect(elsewhere isElsewhere: Bool) {
+        guard redirects.isElsewhere != isElsewhere else { return }
+        self[order: RedirectOrder.self].isElsewhere = isElsewhere
+    }
 }

@@ -106,6 +106,14 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
     ) {
         let running = running(task)
         running?.noteActivity()
+        #if !canImport(FoundationNetworking)  // on Linux, there are no client certificates
+            // An origin that a server has chosen gets no client certificate.
+            if running?.transfer.request.parts.redirects.isElsewhere == true,
+                challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodClientCertificate
+            {
+                return completionHandler(.performDefaultHandling, nil)
+            }
+        #endif
         authenticate(challenge, session.delegateQueue) { [self] response in
             switch response {
             case .systemDefault:
