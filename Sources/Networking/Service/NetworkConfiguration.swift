@@ -182,8 +182,13 @@ extension NetworkConfiguration {
         let carrying: any Transport = cookies.map { CookieTransport(base: caching, jar: $0) } ?? caching
         let following = RedirectFollowingTransport(base: carrying, policy: redirects)
         var completing: (@Sendable (HTTPRequest) -> HTTPRequest)?
-        if let cookies { completing = { cookies.addingCookies(to: $0) } }
-        let comparing = DuplicateHandlingTransport(following, policy: duplicates, completing: completing)
+        var state: (@Sendable () -> Int)?
+        if let cookies {
+            completing = { cookies.addingCookies(to: $0) }
+            state = { cookies.changes }
+        }
+        let comparing = DuplicateHandlingTransport(
+            following, policy: duplicates, completing: completing, state: state)
         return UploadTransport(base: DownloadTransport(base: comparing))
     }
 

@@ -232,6 +232,29 @@ struct DuplicateOutcomeTests {
         #expect(stub.requests.count == 3)
         #expect(kept.value.count == 3)
     }
+
+    @Test("After another user's cookie was stored, a call does not join a transfer that a redirect has led elsewhere")
+    func cookiesOfRedirects() async throws {
+        let jar = CookieJar()
+        let other = try #require(URL(string: "https://other.example.org/slow"))
+        jar.keep([HTTPHeader(.setCookie, "sid=ada")], from: other)
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.duplicates = .always(.join)
+            $0.cookies = jar
+            $0.transport = transport
+        }
+        let first = service.task(Search(), as: .string)
+        await transport.waitForRequests()
+        transport.answer(.found, headers: [.location: other.absoluteString])
+        await transport.waitForRequests()
+        // The next user logs in, without a log-out before.
+        jar.keep([HTTPHeader(.setCookie, "sid=grace")], from: other)
+        let second = service.task(Search(), as: .string)
+        await transport.waitForRequests(2)
+        transport.answer(.ok, "data of ada")
+        transport.answer(.ok, "data of grace")
+        #expect(try await (first.value, second.value) == ("data of ada", "data of grace"))
+    }
 }
 
 /// A transport that delivers every body as a stream.

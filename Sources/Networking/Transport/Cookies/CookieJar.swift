@@ -92,7 +92,7 @@ public final class CookieJar: Sendable {
     /// Removes all cookies.
     public func removeAll() {
         for cookie in storage?.cookies ?? [] { storage?.deleteCookie(cookie) }
-        store.withLock { $0 = CookieStore() }
+        store.withLock { $0.removeAll() }
     }
 
     /// Stores the cookies that a response sets.
@@ -122,6 +122,9 @@ public final class CookieJar: Sendable {
             if let cookie = change.kept { HTTPCookie(cookie).map(storage.setCookie) }
         }
     }
+
+    /// The number of changes of a cookie's value so far. Between two changes, the jar belongs to one user.
+    var changes: Int { store.withLock { $0.changes } }
 
     /// The number of `Set-Cookie` fields of a response that are read. libcurl has the same limit.
     private static let mostFields = 50

@@ -16,6 +16,8 @@ struct CookieStore: Sendable {
     private var domains: [String: [Cookie]] = [:]
     private var count = 0
     private var history: Int64 = 0
+    /// The number of changes of a cookie's value so far.
+    private(set) var changes = 0
 
     var isEmpty: Bool { count == 0 }
 
@@ -62,8 +64,10 @@ struct CookieStore: Sendable {
         let replaced = remove(from: cookie.domain) { $0.hasKey(of: cookie) }
         guard !cookie.isExpired(at: now) else {
             change.removed += replaced
+            changes += replaced.count
             return change
         }
+        if replaced.first?.value != cookie.value { changes += 1 }
         if let replaced = replaced.first {
             cookie.creation = replaced.creation
             // Otherwise, a server could make the cookies of another server foreign by redirecting to that server.
@@ -75,6 +79,13 @@ struct CookieStore: Sendable {
         change.removed += evicted
         change.kept = evicted.contains { $0.hasKey(of: cookie) } ? nil : cookie
         return change
+    }
+
+    /// Removes all cookies.
+    mutating func removeAll() {
+        let changes = changes
+        self = CookieStore()
+        self.changes = changes + 1
     }
 
     /// Replaces all cookies with those of an `HTTPCookieStorage`. Known cookies keep their place in the order

@@ -16,6 +16,8 @@ package final class DuplicateHandlingTransport: Transport {
     private let hashesCredentials: Bool
     /// Adds the fields that a lower transport will add and that distinguish users.
     private let completing: (@Sendable (HTTPRequest) -> HTTPRequest)?
+    /// Returns a number that changes when the users of lower transports may have changed.
+    private let state: (@Sendable () -> Int)?
     private let running = RunningTransfers()
     private let downloads = RunningDownloads()
 
@@ -27,15 +29,18 @@ package final class DuplicateHandlingTransport: Transport {
     ///   - ignored: The header fields that may differ between equal requests.
     ///   - completing: Adds the fields that a lower transport will add and that distinguish users, such as cookies, so
     ///     that two users never share a response.
+    ///   - state: Returns a number that changes when a lower transport may send something else for equal requests,
+    ///     such as other cookies to the target of a redirect. Requests with different numbers share no response.
     package init(
         _ base: any Transport, policy: DuplicateRequestPolicy?,
         ignoring ignored: [HTTPHeader.Name] = ["Traceparent", "Tracestate", "X-Request-ID", .idempotencyKey],
-        completing: (@Sendable (HTTPRequest) -> HTTPRequest)? = nil
+        completing: (@Sendable (HTTPRequest) -> HTTPRequest)? = nil, state: (@Sendable () -> Int)? = nil
     ) {
         self.base = base
         self.policy = policy
         self.ignored = ignored
         self.completing = completing
+        self.state = state
         hashesCredentials = !ignored.contains(where: \.isSensitive)
     }
 
@@ -56,7 +61,8 @@ package final class DuplicateHandlingTransport: Transport {
     private func send(
         _ request: HTTPRequest, delivering delivery: BodyDelivery, by policy: DuplicateRequestPolicy
     ) async throws -> HTTPResponse {
-        let request = completing?(request) ?? request
+        var request = completing?(request) ?? request
+        if let state { request.parts.compare(in: state()) }
         if let file = request.parts.download {
             return try await downloads.send(
                 request, into: file, delivering: delivery, over: base, by: policy, ignoring: ignored)
@@ -177,6 +183,8 @@ struct DuplicateOrder: HTTPRequest.Order {
     fileprivate(set) var policy: DuplicateRequestPolicy?
     /// The group of the call. Requests of one group are duplicates of each other even if they differ.
     fileprivate(set) var group: String?
+    /// The state of the lower transports when the request was compared.
+    fileprivate(set) var state = 0
 
     var outsideOrigin: DuplicateOrder? { self }
     /// The policy of a call does not apply to a validation in the background.
@@ -185,7 +193,7 @@ struct DuplicateOrder: HTTPRequest.Order {
     var identity: [String] { [] }
 
     func over(_ base: DuplicateOrder) -> DuplicateOrder {
-        DuplicateOrder(policy: policy ?? base.policy, group: group ?? base.group)
+        DuplicateOrder(policy: policy ?? base.policy, group: group ?? base.group, state: state)
     }
 }
 
@@ -197,4 +205,6 @@ extension HTTPRequest.Parts {
 
     /// Sets the group of the call; nil means that the settings of the next level apply.
     mutating func order(duplicateGroup group: String?) { self[order: DuplicateOrder.self].group = group }
+
+    fileprivate mutating func compare(in state: Int) { self[order: DuplicateOrder.self].state = state }
 }
