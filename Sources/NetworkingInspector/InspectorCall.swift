@@ -95,6 +95,9 @@ struct InspectorCall: Sendable {
         moments.reserveCapacity(12)
     }
 
+    /// Removes what the call retains.
+    mutating func removeContent() { (moments, messages, attempts, sizes, end) = ([], [], [], [], nil) }
+
     mutating func add(_ progress: RequestProgress) { self.progress = progress }
 
     mutating func add(_ step: Step, at time: ContinuousClock.Instant) {
@@ -106,6 +109,7 @@ struct InspectorCall: Sendable {
         }
         moments.append(Moment(time: time, step: step))
         size += InspectorCall.momentSize
+        if case .redirected(_, let url) = step { size += url.absoluteString.utf8.count }
     }
 
     mutating func add(_ message: Message) {
@@ -150,8 +154,22 @@ struct InspectorCall: Sendable {
     }
 
     private static func size(of attempt: RequestAttempt) -> Int {
-        let hops = attempt.redirects.reduce(0) { $0 + $1.data.count + 2_048 }
-        return (attempt.request?.body.data?.count ?? 0) + (attempt.response?.data.count ?? 0) + hops + 4_096
+        let hops = attempt.redirects.reduce(0) { $0 + size(of: $1) + size(of: $1.request) }
+        let request = attempt.request.map { size(of: $0) } ?? 0
+        return request + (attempt.response.map { size(of: $0) } ?? 0) + hops + 2_048
+    }
+
+    private static func size(of request: HTTPRequest) -> Int {
+        512 + request.url.absoluteString.utf8.count + (request.body.data?.count ?? 0) + size(of: request.headers)
+    }
+
+    private static func size(of response: HTTPResponse) -> Int {
+        512 + response.data.count + size(of: response.headers)
+    }
+
+    /// A field needs about 100 bytes in addition to its texts.
+    private static func size(of headers: HTTPHeaders) -> Int {
+        headers.reduce(0) { $0 + $1.name.rawValue.utf8.count + $1.value.utf8.count + 100 }
     }
 }
 

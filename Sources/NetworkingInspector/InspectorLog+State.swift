@@ -96,6 +96,6 @@ extension InspectorLog.State {
         free.append(place)
         size -= counted
         removed.append(record.number)
-        if let call { taken.append(call) }
+        taken.append(call)
     }
 }

@@ -4,18 +4,13 @@ import Networking
 /// The record of one call in a log. It receives the events of the call.
 final class InspectorRecord: RequestObserver {
     private struct State: Sendable {
-        /// Nil after the log has removed the call.
-        var call: InspectorCall?
+        var call: InspectorCall
+        /// Whether the log has removed the call, which is then empty.
+        var isRemoved = false
         /// Whether the call has changed since a page has read it.
         var isChanged = true
         /// The part of the call's size that the log knows.
         var counted: Int
-
-        mutating func apply(_ body: (inout InspectorCall) -> Void) {
-            guard var changed = call.take() else { return }
-            body(&changed)
-            call = changed
-        }
     }
 
     /// The log has its records.
@@ -65,10 +60,10 @@ final class InspectorRecord: RequestObserver {
 
     private func change(isEnd: Bool = false, _ body: (inout InspectorCall) -> Void) {
         let growth = state.withLock { state -> Int? in
-            guard state.call != nil else { return nil }
-            state.apply(body)
+            guard !state.isRemoved else { return nil }
+            body(&state.call)
             state.isChanged = true
-            let growth = (state.call?.size ?? 0) - state.counted
+            let growth = state.call.size - state.counted
             guard isEnd || abs(growth) > InspectorRecord.smallGrowth else { return nil }
             state.counted += growth
             return growth
@@ -81,11 +76,11 @@ final class InspectorRecord: RequestObserver {
 extension InspectorRecord {
     /// Returns the call. If it has changed since the last time, increments `change`, which is then the number of the
     /// call's last change.
-    func read(_ change: inout Int) -> InspectorCall? {
+    func read(_ change: inout Int) -> InspectorCall {
         state.withLock { state in
             if state.isChanged {
                 change += 1
-                state.call?.change = change
+                state.call.change = change
                 state.isChanged = false
             }
             return state.call
@@ -95,9 +90,12 @@ extension InspectorRecord {
     /// Removes the call. Its later events are ignored.
     ///
     /// - Returns: The call, to be released outside the log's lock, and the part of its size that the log knows.
-    func remove() -> (call: InspectorCall?, counted: Int) {
+    func remove() -> (call: InspectorCall, counted: Int) {
         state.withLock { state in
-            defer { state.call = nil }
+            defer {
+                state.call.removeContent()
+                state.isRemoved = true
+            }
             return (state.call, state.counted)
         }
     }

@@ -24,6 +24,7 @@ final class InspectorServer: LoopbackService {
     // A connection has a thread in the app. The clients are browsers on this machine, which send a request at once.
     let mostConnections = 32
     let mostSecondsOfSilence: Int? = 5
+    let longestHead = 16 << 10
 
     init(_ log: InspectorLog, _ parts: InspectorParts) { (self.log, self.parts) = (log, parts) }
 

@@ -146,15 +146,18 @@ extension LoopbackConnection {
 
     private func readHead() -> [String]? {
         let separator = Data("\r\n\r\n".utf8)
+        // The bytes that were searched before are not searched again, apart from a part of a separator at their end.
+        var searched = 0
         while true {
-            if let end = buffer.range(of: separator) {
+            if let end = buffer.range(of: separator, in: (buffer.startIndex + searched)..<buffer.endIndex) {
                 let head = String(decoding: buffer[..<end.lowerBound], as: UTF8.self)
                 buffer = Data(buffer[end.upperBound...])
                 return head.components(separatedBy: "\r\n")
             }
             // A TLS handshake begins with the byte 0x16. The connection is closed, because the TLS client would
             // otherwise wait for a response that never comes.
-            guard buffer.count < 1 << 20, buffer.first != 0x16, let more = socket.read() else { return nil }
+            guard buffer.count < service.longestHead, buffer.first != 0x16, let more = socket.read() else { return nil }
+            searched = max(buffer.count - separator.count + 1, 0)
             buffer.append(more)
         }
     }

@@ -42,7 +42,7 @@ package struct LoopbackSocket: Sendable {
 
     private func take(_ port: UInt16) throws {
         let result = Self.withAddress(port) { bind(descriptor, $0, $1) }
-        guard result == 0 else { throw SocketFailure("bind") }
+        guard result == 0 else { throw SocketFailure("port \(port) of 127.0.0.1") }
     }
 
     private static func withAddress<Result>(

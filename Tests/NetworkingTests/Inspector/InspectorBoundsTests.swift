@@ -76,6 +76,28 @@ struct InspectorBoundsTests {
         #expect(log.everything().calls.map(\.number) == [3, 4] && log.call(2) == nil)
     }
 
+    @Test("The heads and the URLs of responses and redirects count, so that large ones remove calls earlier")
+    func heads() throws {
+        let log = InspectorLog(.standard, limit: 1_000, bodyLimit: 0)
+        let url = try #require(URL(string: "https://api.example.com/\(String(repeating: "a", count: 20_000))"))
+        let request = HTTPRequest(.get, url)
+        let fields = (0..<200).map { HTTPHeader(HTTPHeader.Name("X-\($0)"), String(repeating: "v", count: 1_000)) }
+        let hop = HTTPResponse(.found, headers: HTTPHeaders(fields), to: request)
+        let response = HTTPResponse(.ok, headers: HTTPHeaders(fields), to: request)
+            .reached(by: Array(repeating: hop, count: 20))
+        for _ in 0..<60 {
+            let record = log.begin(call, at: .now)
+            record.store(.redirected(hop, to: request), at: .now)
+            record.store(
+                .attemptEnded(
+                    RequestAttempt(number: 1, request: request, response: response, error: nil, duration: .zero)),
+                at: .now)
+            record.store(.finished(CallReport(of: nil, last: nil, duration: .zero)), at: .now)
+        }
+        let calls = log.everything().calls
+        #expect(calls.count < 20 && calls.allSatisfy { $0.size > 21 * 200_000 + 22 * 20_000 })
+    }
+
     @Test("A gate is not retained, and the parts of services that are gone are forgotten")
     func partsThatAreGone() async throws {
         let inspector = Inspection()
