@@ -18,7 +18,8 @@ package struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // 
     package var id: ObjectIdentifier { ObjectIdentifier(storage) }
 
     // `Storage.create` returns an instance of `Storage`, but its return type is the superclass.
-    private let storage: ManagedBuffer<State, pthread_mutex_t>
+    @usableFromInline
+    let storage: ManagedBuffer<State, pthread_mutex_t>
 
     /// Creates the state directly in its storage, which avoids a copy.
     package init(_ state: @autoclosure () -> State) {
@@ -31,6 +32,9 @@ package struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // 
         }
     }
 
+    /// Calls a closure with the state, under the lock. It is compiled into other modules, too, because the state would
+    /// otherwise be accessed through its metadata.
+    @inlinable
     package func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
         try storage.withUnsafeMutablePointers { state, mutex in
             pthread_mutex_lock(mutex)
