@@ -40,18 +40,20 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     private let state: Locked<State>
     /// Called after the first observation has begun, or the last one has ended, outside every lock.
     private let whenUsed: (@Sendable () -> Void)?
+    /// Returns the object that publishes the values. An observation retains it, so that the values do not end.
+    private let owner: (@Sendable () -> AnyObject?)?
     /// Called with a closure for each new observation. The closure delivers earlier values to that observation alone.
     private let replay: (@Sendable (_ deliver: @escaping @Sendable ([Value]) -> Void) -> Void)?
 
     /// Creates a broadcaster with an optional initial value. Default: no value.
     public init(_ current: Value? = nil) {
         state = Locked(State(current: current))
-        (whenUsed, replay) = (nil, nil)
+        (whenUsed, owner, replay) = (nil, nil, nil)
     }
 
-    init(whenUsed: @escaping @Sendable () -> Void) {
+    init(whenUsed: @escaping @Sendable () -> Void, retaining owner: @escaping @Sendable () -> AnyObject?) {
         state = Locked(State())
-        (self.whenUsed, replay) = (whenUsed, nil)
+        (self.whenUsed, self.owner, replay) = (whenUsed, owner, nil)
     }
 
     /// Creates a broadcaster that delivers earlier values to each new observation, and has no current value.
@@ -60,7 +62,7 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     ///   on any thread.
     package init(replaying replay: @escaping @Sendable (_ deliver: @escaping @Sendable ([Value]) -> Void) -> Void) {
         state = Locked(State())
-        (whenUsed, self.replay) = (nil, replay)
+        (whenUsed, owner, self.replay) = (nil, nil, replay)
     }
 
     deinit {
@@ -96,7 +98,15 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     public func observe(
         replayingCurrent: Bool = false, on queue: DispatchQueue?, _ handler: @escaping @Sendable (Value) -> Void
     ) -> ObservationToken {
-        add(Receiver(handler: handler, queue: queue, end: nil), replayingCurrent: replayingCurrent)
+        let token = add(Receiver(handler: handler, queue: queue, end: nil), replayingCurrent: replayingCurrent)
+        guard let owner = owner?() else { return token }
+        let kept = Retained(object: owner)
+        return ObservationToken { withExtendedLifetime(kept) { token.cancel() } }
+    }
+
+    /// The object that publishes the values, for as long as it is observed.
+    private struct Retained: @unchecked Sendable {  // because nothing but its lifetime is used
+        let object: AnyObject
     }
 
     /// Whether there is an observation.

@@ -58,6 +58,20 @@ struct ReachabilityTests {
         #expect(service == nil)
     }
 
+    @Test("A token of an observation retains the service; the service is released with the token")
+    func retained() async {
+        var service: ReachabilityService? = service()
+        let isReleased = { [weak service] in service == nil }
+        let statuses = Box<[ReachabilityStatus]>([])
+        let token = service?.statuses.observe(on: nil) { status in statuses.change { $0.append(status) } }
+        service = nil
+        await clock.waitForSleepers()
+        #expect(!isReleased() && !statuses.value.isEmpty)
+        token?.cancel()
+        while clock.sleeperCount > 0 { await Task.yield() }
+        #expect(isReleased())
+    }
+
     @Test(
         "Five observers each get three changes in order; a sixth observer with a replay also gets the current status",
         .row("R-31"))

@@ -12,7 +12,7 @@
 /// ```
 public final class ReachabilityService: Sendable {
     /// The broadcaster of the status. It publishes each change, and ``ReachabilityStatus/unknown``
-    /// only after a status that was known.
+    /// only after a status that was known. A token of an observation retains the service.
     public let statuses: Broadcaster<ReachabilityStatus>
 
     private struct State: Sendable {
@@ -44,7 +44,7 @@ public final class ReachabilityService: Sendable {
         timeout: Duration = .seconds(30), clock: NetworkClock = .continuous
     ) {
         let me = Weak<ReachabilityService>()
-        statuses = Broadcaster(whenUsed: { me.object?.change { _ in } })
+        statuses = Broadcaster(whenUsed: { me.object?.change { _ in } }, retaining: { me.object })
         state = Locked(State())
         checker = ReachabilityChecker(probe, statuses, limit: max(timeout, .milliseconds(1)), clock: clock)
         self.interval = max(interval, .milliseconds(1))
