@@ -33,19 +33,29 @@ extension Unicode.Scalar {
         default: false
         }
     }
+
+    /// Whether the scalar is invisible and has no meaning in a script, so that a text can contain words that nobody
+    /// sees.
+    fileprivate var isHidden: Bool {
+        switch value {
+        case 0x200B, 0x2060...0x2064, 0xFEFF, 0xFFF9...0xFFFB, 0xE0000...0xE007F: true
+        default: false
+        }
+    }
 }
 
 extension String {
-    /// The text with its control characters, line separators and characters that change the text direction escaped
-    /// (`\n`), so that it fits on one line of a log and cannot control a terminal.
+    /// The text with its control characters, line separators, invisible characters and characters that change the text
+    /// direction escaped (`\n`), so that it fits on one line of a log and cannot control a terminal.
     package var onOneLine: String { escapingControls { $0.escaped(asASCII: true) } }
 
-    /// The text with its control characters, line separators and characters that change the text direction replaced.
+    /// The text with its control characters, line separators, invisible characters and characters that change the text
+    /// direction replaced.
     func escapingControls(_ escape: (Unicode.Scalar) -> String) -> String {
         guard !utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return self }
         var text = ""
         for scalar in unicodeScalars {
-            if scalar.isControl || scalar.changesDirection {
+            if scalar.isControl || scalar.changesDirection || scalar.isHidden {
                 text += escape(scalar)
             } else {
                 text.unicodeScalars.append(scalar)

@@ -168,8 +168,17 @@ extension NetworkRequesting {
     }
 }
 
-/// An overload that cannot be called. It exists so that the compiler can say what to write instead.
+/// Overloads that cannot be called. They exist so that the compiler can say what to write instead.
 extension NetworkRequesting {
+    /// Reports that a type is no converter.
+    @available(*, unavailable, message: "expected a converter, found a type: write `as: .json(MyType.self)`")
+    @_disfavoredOverload
+    public func request<Value>(
+        _ endpoint: some Endpoint, as type: Value.Type, with settings: RequestSettings = RequestSettings()
+    ) async throws -> Value {
+        throw NetworkError(.invalidRequest, reason: "\(type) is not a converter")
+    }
+
     /// Reports that the type of the value cannot be decoded.
     @available(
         *, unavailable,

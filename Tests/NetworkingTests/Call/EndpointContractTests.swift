@@ -68,7 +68,7 @@ struct EndpointContractTests {
             (Get(path: "users/\(id)"), "Get cannot be sent: path:"), (Get(headers: ["A": "x\r\ny"]), "header"),
             (Get(body: .string("x")), "it has a body with GET; use another method"),
             (Get(path: "users//7"), "empty segment"),
-            (Get(method: .post, body: .jsonObject(["a": Data()])), "\"a\" is of type Data, which is not supported"),
+            (Get(method: .post, body: .jsonObject(["a": Data()])), "\"a\" is of type Data, which cannot be encoded"),
         ] {
             let found = await faults(EndpointExample(example))
             #expect(found.count == 1 && found[0].contains(words), "\(found)")

@@ -17,6 +17,7 @@ func makeBilling(
         $0.settings.timeouts.total = .seconds(10)
         // 429 and 503: after `Retry-After`, at most 60 s; POST only with a key.
         $0.retry = .standard
+        $0.retry?.budget = RetryPolicy.Budget()
         $0.circuitBreaker = CircuitBreaker()
         $0.concurrencyLimit = ConcurrencyLimit(32, total: 256)
         $0.requestAdaptingService = RequestAdaptingService([

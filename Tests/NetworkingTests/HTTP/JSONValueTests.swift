@@ -33,7 +33,7 @@ struct JSONValueTests {
     @Test("A value that JSON cannot express ends the call before sending; the error names the path, not the value")
     func faults() throws {
         for (object, fault) in [
-            (["a": ["b": [1, Data()]]], "\"a.b.[1]\" is of type Data, which is not supported"),
+            (["a": ["b": [1, Data()]]], "\"a.b.[1]\" is of type Data, which cannot be encoded"),
             (["n": Double.nan], "\"n\" is not a finite number"),
         ] as [([String: Any], String)] {
             let error = #expect(throws: NetworkError.self) { try sent(.jsonObject(object)) }

@@ -65,7 +65,7 @@ struct ValueTests {
         struct Opaque {}
         try isRefused(
             ["a": 1, "b": Opaque()],
-            "query: the query cannot be encoded: \"b\" is of type Opaque, which is not supported")
+            "query: the query cannot be encoded: \"b\" is of type Opaque, which cannot be encoded")
         try isRefused(["a": Double.nan], "query: the query cannot be encoded: \"a\" is not a finite number")
         try isRefused(
             ["a": [1, Double.infinity]], "query: the query cannot be encoded: \"a.[1]\" is not a finite number")

@@ -237,7 +237,7 @@ struct CompositionTests {
                 service, Item(method: .post, idempotencyKey: .value("")),
                 "idempotency key: expected a text, found an empty one"
             ),
-            (nowhere, Item(), "NetworkEnvironment(baseURL:) (Item, GET /item)"),
+            (nowhere, Item(), "unless URL(string:) has returned nil (Item, GET /item)"),
         ]
         for (service, item, words) in mistakes {
             let error = await Fixture.failure { try await service.request(item) } as? NetworkError

@@ -47,7 +47,7 @@ extension CacheTests {
         let settings = RequestSettings { $0.caching = .only }
         let error = await Fixture.failure { try await service.request(Get(), with: settings) } as? NetworkError
         #expect(error?.kind == .notCached && stub.requests.isEmpty)
-        #expect(error?.description.contains("may only use the cache") == true)
+        #expect(error?.description.contains("may use only the cache") == true)
         try await service.request(Get())
         clock.advance(by: .seconds(3_600))
         #expect(

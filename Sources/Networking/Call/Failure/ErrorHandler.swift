@@ -48,7 +48,8 @@ public enum ErrorHandlingResult: Sendable {
     /// The call ends with this error at once. The handlers after this one, such as the retry handler, are not called.
     case fail(any Error)
     /// The request is sent again after a delay. If a request is given, it replaces the original request, and the
-    /// adapters process the new request.
+    /// adapters process the new request. The library does not check whether repeating is safe: check
+    /// ``RequestFailure/isSafeToRepeat``.
     case retry(after: Duration = .zero, with: HTTPRequest? = nil, because: String? = nil)
 }
 

@@ -83,9 +83,9 @@ extension HTTPHeaders {
 extension HTTPResponse {
     fileprivate func checkEventStream() throws {
         guard headers.contentType?.withoutParameters == .eventStream else {
+            let found = headers[.contentType].map { String($0.prefix(200)) } ?? "none"
             throw NetworkError(
-                .unacceptableMediaType,
-                reason: "Content-Type: expected text/event-stream, found \(headers[.contentType] ?? "none")")
+                .unacceptableMediaType, reason: "Content-Type: expected text/event-stream, found \(found)")
         }
     }
 }

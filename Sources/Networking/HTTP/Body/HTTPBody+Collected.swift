@@ -123,7 +123,7 @@ extension HTTPBody {
         let path = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
         let place = path.isEmpty ? "its value" : "\"\(path)\""
         let isFinite = (value as? Double)?.isFinite ?? (value as? Float)?.isFinite ?? true
-        let fault = isFinite ? "of type \(type(of: value)), which is not supported" : "not a finite number"
+        let fault = isFinite ? "of type \(type(of: value)), which cannot be encoded" : "not a finite number"
         return "\(part) cannot be encoded: \(place) is \(fault)"
     }
 
