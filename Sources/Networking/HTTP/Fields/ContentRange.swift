@@ -56,7 +56,7 @@ extension HTTPResponse {
         guard isPart, !request.headers.contains(.range) else { return }
         throw NetworkError(
             .truncatedBody,
-            reason: "the response contains only a part of the content, which the request has not asked for"
+            reason: "the response contains only a part of the content, but the request has not asked for a part"
                 + (headers.contentRange.map { ": \($0)" } ?? ""))
     }
 }

@@ -82,7 +82,7 @@
         func decode(_ input: UnsafeRawBufferPointer, received: Int) throws(NetworkError) -> Int {
             // Without this rule, a body that decodes to almost nothing would be endless.
             guard received <= 8 << 20 || received / 8 <= outputTotal else {
-                throw failure("it is more than 8 times as large as its content")
+                throw failure("its encoded size is more than 8 times its decoded size")
             }
             guard try passOn(received) else { return 0 }
             var used = 0
@@ -162,7 +162,9 @@
             guard next == nil || outputTotal <= 16 << 10 || outputTotal / 4 <= received else {
                 throw NetworkError(
                     .responseTooLarge,
-                    reason: "between its two content codings, the response is more than 4 times as large as its bytes")
+                    reason:
+                        "after one of its two content codings was decoded, the response is more than 4 times as large as received"
+                )
             }
         }
 
