@@ -91,5 +91,36 @@
                 #expect(sockets.entries[Int(socket)].isRetired == isRetired)
             }
         }
+
+        @Test("One request at a time to 250 hosts opens 250 connections, which are all reused")
+        func manyHosts() async throws {
+            let server = try LoopbackServer()
+            server.route(.get, "/") { _ in .text("there") }
+            let port = try #require(server.url.port)
+            let hosts = (0..<250).map { "h\($0).example" }
+            var configuration = CurlTransport.Configuration()
+            configuration.proxy = .direct
+            for host in hosts { configuration.resolve["\(host):\(port)"] = ["127.0.0.1"] }
+            let transport = try CurlTransport(configuration)
+            for _ in 0..<2 {
+                for host in hosts {
+                    let url = try #require(URL(string: "http://\(host):\(port)/"))
+                    let response = try await transport.send(
+                        HTTPRequest(.get, url), delivering: .buffered(limit: 1 << 10))
+                    #expect(response.status == .ok)
+                }
+            }
+            #expect(server.acceptedConnections == 250)
+        }
+
+        @Test("A loop may keep what the other loops leave of the limit, and at least its share")
+        func sharesOfLoops() {
+            let loads = CurlLoads(sharedLoops: 2, otherLoops: 0, idleConnections: 256)
+            #expect(loads.keep(0, on: 0) == 256)
+            #expect(loads.keep(200, on: 0) == 256 && loads.keep(1, on: 1) == 128)
+            #expect(loads.keep(100, on: 0) == 255 && loads.keep(100, on: 1) == 156)
+            let none = CurlLoads(sharedLoops: 2, otherLoops: 1, idleConnections: 0)
+            #expect(none.keep(3, on: 2) == 1 && none.keep(0, on: 0) == 1)
+        }
     }
 #endif

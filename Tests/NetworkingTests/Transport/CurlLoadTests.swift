@@ -15,7 +15,7 @@
             var connections: [Int]
 
             init(_ count: Int) {
-                loads = CurlLoads(sharedLoops: count, otherLoops: 0)
+                loads = CurlLoads(sharedLoops: count, otherLoops: 0, idleConnections: 256)
                 running = Array(repeating: 0, count: count)
                 connections = running
             }
@@ -77,7 +77,7 @@
 
         @Test("A drained transport refuses exchanges, and says once that the last one has ended")
         func draining() {
-            let loads = CurlLoads(sharedLoops: 2, otherLoops: 1)
+            let loads = CurlLoads(sharedLoops: 2, otherLoops: 1, idleConnections: 256)
             #expect(loads.begin(on: nil) == 0)
             #expect(loads.begin(on: 2) == 2)
             let ends = Locked(0)

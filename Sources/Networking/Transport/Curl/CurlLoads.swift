@@ -7,16 +7,32 @@
             var loads: [Int]
             /// The number of WebSockets on each loop, open or not.
             var webSockets: [Int]
+            /// The number of open connections on each loop.
+            var connections: [Int]
         }
 
         private let state: Locked<State>
         /// The number of loops that ``begin(on:)`` chooses from. Loops with higher indices are used on request only.
         private let shared: Int
+        /// The number of idle connections that all loops may keep together.
+        private let idleConnections: Int
 
-        init(sharedLoops: Int, otherLoops: Int) {
-            shared = sharedLoops
+        init(sharedLoops: Int, otherLoops: Int, idleConnections: Int) {
+            (shared, self.idleConnections) = (sharedLoops, idleConnections)
             let none = Array(repeating: 0, count: sharedLoops + otherLoops)
-            state = Locked(State(loads: none, webSockets: none))
+            state = Locked(State(loads: none, webSockets: none, connections: none))
+        }
+
+        /// Records the number of open connections on a loop.
+        ///
+        /// - Returns: The number of connections that the loop may keep: what the other loops leave of the limit, and at
+        ///   least its share. A client of many hosts that sends one request at a time uses one loop only.
+        func keep(_ connections: Int, on index: Int) -> Int {
+            state.withLock { state in
+                state.connections[index] = connections
+                let others = state.connections.reduce(-connections, +)
+                return max(idleConnections - others, idleConnections / state.connections.count, 1)
+            }
         }
 
         /// Counts an exchange that begins. Each call must be followed by a call of ``end(on:)``.

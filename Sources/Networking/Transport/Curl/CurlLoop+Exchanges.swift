@@ -63,8 +63,16 @@
         private func finish(_ exchange: CurlExchange, _ outcome: consuming Result<TransferFacts, NetworkError>) {
             exchange.closeBody()
             loads.end(on: index)
+            limitConnections()
             exchange.outcome = outcome
             outcomes.add(exchange)
+        }
+
+        /// Tells libcurl how many connections this loop may keep, if the number of its connections has changed.
+        private func limitConnections() {
+            guard sockets.openCount != countedConnections else { return }
+            countedConnections = sockets.openCount
+            multi.set(CCURLMOPT_MAXCONNECTS, loads.keep(countedConnections, on: index))
         }
 
         /// Separates an exchange from its handle, and removes the handle from libcurl.

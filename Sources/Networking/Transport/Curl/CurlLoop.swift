@@ -40,6 +40,8 @@
         @exclusivity(unchecked) var abandoned: [CurlHandle] = []
         @exclusivity(unchecked) var outcomes = CurlOutcomes()
         @exclusivity(unchecked) var nextTimeoutCheck = UInt64.max
+        /// The number of connections that ``loads`` knows.
+        @exclusivity(unchecked) var countedConnections = 0
         /// The time of the next check of exchanges that are connecting: see ``CurlFault/forgottenAddresses``.
         @exclusivity(unchecked) var nextConnectingCheck = UInt64.max
         /// The time at which the current iteration of the loop began, in nanoseconds.
@@ -62,7 +64,7 @@
             webSockets = CurlWebSockets(in: surroundings, pace)
             try makeHandle().applyTLS()  // throws here if libcurl does not support a setting of the configuration
             let limits = configuration.limits
-            multi.set(CCURLMOPT_MAXCONNECTS, max(limits.idleConnections, 1))
+            multi.set(CCURLMOPT_MAXCONNECTS, loads.keep(0, on: index))
             if let count = limits.connectionsPerHost { multi.set(CCURLMOPT_MAX_HOST_CONNECTIONS, max(count, 1)) }
             if let count = limits.connections { multi.set(CCURLMOPT_MAX_TOTAL_CONNECTIONS, max(count, 1)) }
         }

@@ -65,6 +65,8 @@
         @exclusivity(unchecked) var now: UInt64 = 0
         @exclusivity(unchecked) var entries: [Entry] = []
         @exclusivity(unchecked) private var opened = 0
+        /// The number of open connections, without those of WebSockets.
+        @exclusivity(unchecked) private(set) var openCount = 0
         @exclusivity(unchecked) var pool: CurlPool
         /// The file of trusted certificates; nil if the system's certificates are trusted, or those in memory.
         @exclusivity(unchecked) var trust: CurlTrust?
@@ -156,6 +158,8 @@
             guard opened >= 0 else { return opened }
             self.opened += 1
             let file = OpenFile(opened)
+            clear(opened)  // the socket of this number was closed without a report
+            openCount += 1
             update(opened) { $0 = Entry(isOurs: true, file: file, number: self.opened, opened: now) }
             return opened
         }
@@ -179,6 +183,7 @@
         private func clear(_ socket: Int32) {
             update(socket) {
                 if let path = $0.path { pool.forget(path, socket) }
+                if $0.isOurs, !$0.isOfWebSocket { openCount -= 1 }
                 $0 = Entry()
             }
         }
@@ -203,7 +208,11 @@
         }
 
         private func set(_ wanted: Int32, on socket: Int32, forWebSocket isOfWebSocket: Bool) {
-            update(socket) { ($0.wanted, $0.isOfWebSocket) = (wanted, isOfWebSocket) }
+            update(socket) {
+                // The connection of a WebSocket is not one that libcurl keeps.
+                if $0.isOurs, $0.isOfWebSocket != isOfWebSocket { openCount += isOfWebSocket ? -1 : 1 }
+                ($0.wanted, $0.isOfWebSocket) = (wanted, isOfWebSocket)
+            }
             if wanted == 0 {
                 if !entries[Int(socket)].isOurs { forget(socket) }
             } else if entries[Int(socket)].registered != wanted {

@@ -90,7 +90,8 @@
                 /// The largest number of connections. Further requests wait for a connection. Default: no limit.
                 public var connections: Int?
                 /// The largest number of idle connections that stay open. Each thread may keep one idle connection,
-                /// even if the limit is smaller. Default: 256.
+                /// even if the limit is smaller. A thread that had more than its share closes those above it with its
+                /// next requests, when another thread needs them. Default: 256.
                 public var idleConnections: Int
                 /// How long an idle connection stays open. Default: 55 seconds, because many load balancers close it
                 /// after 60 seconds. A server can ask for a shorter time with `Keep-Alive: timeout=5`. The transport
@@ -160,7 +161,6 @@
         var perThread: CurlTransport.Configuration {
             var part = self
             part.threads = limits.mayWait ? 1 : threads
-            part.limits.idleConnections = limits.idleConnections / part.threads
             // Without this, libcurl would search the environment for each request.
             if proxy == .environment, !CurlTransport.Proxy.isInEnvironment { part.proxy = .direct }
             if part.proxy == .environment { part.proxyExceptions = .ofEnvironment }

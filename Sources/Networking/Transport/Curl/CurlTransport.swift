@@ -58,7 +58,9 @@
             if perThread.httpVersions == .preferHTTP2, library.has(.lossyHTTP2) { perThread.httpVersions = .http1 }
             self.configuration = perThread
             let needsHTTP1Loop = perThread.httpVersions == .preferHTTP2 && library.mayRequireHTTP1
-            let loads = CurlLoads(sharedLoops: perThread.threads, otherLoops: needsHTTP1Loop ? 1 : 0)
+            let loads = CurlLoads(
+                sharedLoops: perThread.threads, otherLoops: needsHTTP1Loop ? 1 : 0,
+                idleConnections: perThread.limits.idleConnections)
             self.loads = loads
             var loops = try (0..<perThread.threads).map {
                 try CurlLoop(perThread, library: library, index: $0, of: loads)
