@@ -38,7 +38,7 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     }
 
     private let state: Locked<State>
-    /// Called after the first observation has begun, or the last one has ended, outside every lock.
+    /// Called outside every lock, after the first observation has begun or the last observation has ended.
     private let whenUsed: (@Sendable () -> Void)?
     /// Returns the object that publishes the values. An observation retains it, so that the values do not end.
     private let owner: (@Sendable () -> AnyObject?)?

@@ -67,8 +67,8 @@ package final class CallScope: Endable {
     /// Whether the call is part of a token refresh.
     var isPartOfRefresh: Bool { refresh?.isOpen ?? false }
 
-    /// Whether the call has returned. A task that the call started and that still runs after the call has returned no
-    /// longer belongs to the call.
+    /// Whether the call has returned. A task that the call has started may still run after that, but no longer belongs
+    /// to the call.
     var isOver: Bool { state.withLock { $0.isOver } }
 
     /// Returns the identifier of the call. It is created at its first use.
@@ -173,8 +173,8 @@ package final class CallScope: Endable {
         state.withLock { _ = $0.waits.remove { $0.id == wait.id } }
     }
 
-    /// Checks whether the task is cancelled or the deadline has passed, because no other code reports this if the call
-    /// does not wait.
+    /// Checks whether the task is cancelled or the deadline has passed. If the call does not wait, no other code
+    /// reports this.
     private func checkForInterruption() {
         if Task.isCancelled { interrupt(.cancelled) }
         if let deadline, deadline.hasPassed { interrupt(.deadlineExceeded) }

@@ -32,8 +32,8 @@ package struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // 
         }
     }
 
-    /// Calls a closure with the state, under the lock. It is compiled into other modules, too, because the state would
-    /// otherwise be accessed through its metadata.
+    /// Calls a closure with the state, under the lock. The method is compiled into other modules, too, because they
+    /// would otherwise access the state through its metadata.
     @inlinable
     package func withLock<Result>(_ body: (inout State) throws -> Result) rethrows -> Result {
         try storage.withUnsafeMutablePointers { state, mutex in
@@ -115,7 +115,7 @@ package struct FileLock: Sendable {
         return fstat(file, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && isTrusted(status)
     }
 
-    /// Returns the error of a system call. Default: the last one, from `errno`.
+    /// Returns the error of a system call. Default: the last error, from `errno`.
     package static func fault(_ path: String, _ number: Int32 = errno, reading: Bool = false) -> any Error {
         let code = POSIXErrorCode(rawValue: number) ?? .EIO
         let isDenied = code == .EACCES || code == .EPERM
@@ -134,7 +134,7 @@ package struct FileLock: Sendable {
 /// is removed by its token.
 ///
 /// Entries are released outside the lock, because an entry may own the token of another entry. When the first entry is
-/// released, its token removes the other entry, which needs the lock.
+/// released, its token removes the other entry, and this removal needs the lock.
 final class Registrations<Entry: Sendable>: Sendable {
     private struct State: Sendable {
         var entries: [(id: UInt64, entry: Entry)] = []

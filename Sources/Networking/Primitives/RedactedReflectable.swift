@@ -45,12 +45,12 @@ extension Unicode.Scalar {
 }
 
 extension String {
-    /// The text with its control characters, line separators, invisible characters and characters that change the text
-    /// direction escaped (`\n`), so that it fits on one line of a log and cannot control a terminal.
+    /// The text in a form that fits on one line of a log and cannot control a terminal. Control characters, line
+    /// separators, invisible characters and characters that change the text direction are escaped (`\n`).
     package var onOneLine: String { escapingControls { $0.escaped(asASCII: true) } }
 
-    /// The text with its control characters, line separators, invisible characters and characters that change the text
-    /// direction replaced.
+    /// Returns the text after `escape` has replaced its control characters, line separators, invisible characters and
+    /// characters that change the text direction.
     func escapingControls(_ escape: (Unicode.Scalar) -> String) -> String {
         guard !utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) else { return self }
         var text = ""

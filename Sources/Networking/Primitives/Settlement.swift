@@ -119,7 +119,7 @@ package struct Settlement<Value: Sendable>: Endable {
         defer {
             scope?.remove(self)
             // Makes everything that happened before `settle` visible to the caller. The runtime does so, too, but the
-            // thread sanitizer does not notice if the continuation is resumed before the task is suspended.
+            // thread sanitizer does not notice this if the continuation is resumed before the task is suspended.
             state.withLock { _ in }
         }
         return try await withTaskCancellationHandler {
@@ -162,8 +162,8 @@ extension Settlement {
 /// ends early, and its result is then dropped. Outside a call, the wait ends early only if the surrounding task is
 /// cancelled. To wait for a duration, use `NetworkClock.wait(for:)`.
 ///
-/// - Throws: The error of the work. If the call ended, an error of the library that contains the reason. Rethrow this
-///   error.
+/// - Throws: The error of the work. If the call has ended, the function throws an error of the library that contains
+///   the reason. Rethrow that error.
 public func withCallCancellation<Value: Sendable>(
     _ work: @escaping @Sendable () async throws -> Value
 ) async throws -> Value {

@@ -63,7 +63,7 @@ package final class CallTrack: Sendable {
         self.init(meter: RequestProgress.Meter(), pauseGate: nil, target: .memory, isUpload: false)
     }
 
-    /// The track that has the history: this one, or the one that it follows.
+    /// The track that has the history: this track, or the track that it follows.
     private var root: CallTrack {
         var root = self
         while let next = root.state.withLock({ $0.source }) { root = next }
@@ -129,9 +129,9 @@ package final class CallTrack: Sendable {
         if root !== self { meter.follow(root.meter) }
     }
 
-    /// Moves the observers to another track, unless that track has begun to follow a third one. Both locks are held, so
-    /// that two tracks do not follow each other, and no event is lost. They are taken in the order of their addresses,
-    /// so that two threads do not wait for each other.
+    /// Moves the observers to another track, unless that track has begun to follow a third track. Both locks are held,
+    /// so that two tracks do not follow each other, and no event is lost. The locks are acquired in the order of their
+    /// addresses, so that two threads do not wait for each other.
     private func link(to other: CallTrack) -> Bool {
         func move(_ mine: inout State, _ theirs: inout State) -> Bool {
             guard theirs.source == nil else { return false }

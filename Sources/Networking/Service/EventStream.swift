@@ -4,9 +4,9 @@
 /// Each connection is an ordinary call of the service, so it carries the current token. Its `Last-Event-ID` header
 /// specifies the event after which the stream resumes. The stream ends if the server responds with 204, or if the
 /// reader stops reading. If the first connection fails, the stream throws the error of that connection. After that, the
-/// stream throws an error only when it gives up: because a new attempt would also fail (for example, the server rejects
-/// the request), because too many attempts have failed, because the call must not be repeated, or because the stream
-/// was cancelled or reset.
+/// stream throws an error only when it gives up. It gives up if a new attempt would also fail (for example, the server
+/// rejects the request), if too many attempts have failed, if the call must not be repeated, or if the stream was
+/// cancelled or reset.
 ///
 /// Only a call with a safe method (GET) reconnects after its response has ended. The stream of a POST, such as the
 /// stream of a language model, ends with its response. After a lost connection, the stream of a POST reconnects only if
@@ -29,8 +29,8 @@ struct EventStream: Sendable {
         private var connection: IncomingBody?
         private var events: ServerSentEvents?
         private var machine: ReconnectionMachine
-        /// The number of the session of the first connection, to which all connections belong: a stream never continues
-        /// for another user. Nil before the first connection, and if the client has no session.
+        /// The number of the session of the first connection. All connections belong to this session, because a stream
+        /// never continues for another user. Nil before the first connection, or if the client has no session.
         private var session: Int?
 
         init(_ stream: EventStream) {
@@ -131,7 +131,7 @@ extension NetworkClient {
             scope.detach()
             calls.leave(scope)
         }
-        // A wait that cannot end before the inherited deadline is not begun.
+        // If the wait would not end before the inherited deadline, it does not begin.
         if let deadline = scope.deadline, deadline.remaining <= delay { scope.interrupt(.deadlineExceeded) }
         do {
             try await CallScope.Position.$current.withValue(.inside(scope)) {

@@ -11,7 +11,7 @@ public final class NetworkClient: Sendable {
     public let observers: RequestObservers
     /// The session that adds tokens. Nil if requests carry no token.
     let session: AccessTokenSupervisor?
-    /// The error of every call if the policies, adapters and handlers belong to two sessions.
+    /// The error with which every call ends if the policies, adapters and handlers belong to two sessions.
     private let sessionError: NetworkError?
     /// How the session recognises a refusal of its token; nil if there is no session.
     let refusal: RefusalRule?
@@ -84,7 +84,7 @@ public final class NetworkClient: Sendable {
     /// Ends every call of the service with ``NetworkError/Kind/resetting``, except the calls inside which this method
     /// is called. Returns after the ended calls have returned, their tasks have settled, and every ``ResetParticipant``
     /// has been reset. Calls that start later are sent as usual. A token refresh and its calls continue. A reset that
-    /// begins during another one resets the participants again.
+    /// begins during another reset resets the participants again.
     public func reset() async {
         await calls.reset([transport] + configuration.resetParticipants)
     }
@@ -193,8 +193,8 @@ public final class NetworkClient: Sendable {
 /// The default transport of the platform.
 public enum PlatformTransport {
     /// The transport of services that set no transport. The whole process shares it. It is ``URLSessionTransport`` on
-    /// Apple platforms and `CurlTransport` on Linux. If Linux has no libcurl, or a libcurl older than 7.68, it is
-    /// ``URLSessionTransport`` there, too, and a line on standard error says so once.
+    /// Apple platforms and `CurlTransport` on Linux. If libcurl is missing on Linux, or is older than 7.68, it is
+    /// ``URLSessionTransport`` there, too. A line on standard error then says so once.
     public static let shared: any Transport = {
         #if os(Linux)
             choose(CurlTransport.shared)

@@ -22,8 +22,9 @@
 /// the token; the handler refreshes the token and also adds the gate. Setting ``session`` adds all of them. If parts of
 /// two different sessions are set, every call fails.
 ///
-/// The limit, gate, breaker, cookie jar, cache and session are objects. Services that are created from the same
-/// configuration share them, and so do clients that are derived with ``NetworkClient/with(_:)``.
+/// These parts are objects: the limit, the gate, the breaker, the cookie jar, the cache and the session. Services that
+/// are created from the same configuration share these objects, and so do clients that are derived with
+/// ``NetworkClient/with(_:)``.
 public struct NetworkConfiguration: Sendable {
     /// The server, and the parts that are added to every request to it. Without a base URL here, every endpoint needs a
     /// base URL of its own.
@@ -54,7 +55,7 @@ public struct NetworkConfiguration: Sendable {
     public var redirects = RedirectPolicy.standard
     /// Stores cookies. Default: nil; cookies are neither stored nor sent.
     public var cookies: CookieJar?
-    /// Stores responses (RFC 9111). A reset of the service empties it. Default: nil; no response is stored.
+    /// Stores responses (RFC 9111). A reset of the service empties the cache. Default: nil; no response is stored.
     public var cache: ResponseCache?
     /// Sends the requests. Nil means ``PlatformTransport/shared``. Default: nil.
     public var transport: (any Transport)?

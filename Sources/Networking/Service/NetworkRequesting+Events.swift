@@ -21,8 +21,8 @@ extension ServerSentEvent {
     public struct Reconnection: Hashable, Sendable {
         /// The delay before a reconnection, unless the server sends another delay (`retry`). The delay doubles with
         /// each consecutive connection without an event, up to 16 times its original value. After such a connection, a
-        /// delay of less than 100 ms counts as 100 ms. The wait is random: between 75 and 125 % of the delay, and
-        /// after a connection without an event between 50 and 120 %.
+        /// delay of less than 100 ms counts as 100 ms. The wait is random: between 75 and 125 % of the delay or, after
+        /// a connection without an event, between 50 and 120 % of the delay.
         public var delay: Duration
         /// The number of consecutive connections that may fail.
         public var maximumFailures: Int

@@ -11,7 +11,7 @@ extension Response {
     public struct Pages: AsyncSequence, Sendable {
         /// A page that has not been requested yet.
         fileprivate struct Page: Sendable {
-            /// Returns the page and the next one, which is nil after the last page.
+            /// Returns the value of this page, and the next page. The next page is nil after the last page.
             let load: @Sendable () async throws -> (Value, Page?)
         }
 
@@ -42,7 +42,7 @@ extension NetworkRequesting {
     ///
     /// Each page is requested by the same call with another URL. The authorization, settings, header fields and errors
     /// stay the same; the query is that of the link. The sequence ends with ``NetworkError/Kind/invalidResponse`` if a
-    /// page links to itself or to another origin, or comes from another origin, because a response must not choose the
+    /// page links to itself or to another origin, or if it comes from another origin. A response must not choose the
     /// server that receives the call. For a list across several origins, use ``pages(_:as:with:next:)``.
     ///
     /// - Parameters:
@@ -75,8 +75,8 @@ extension NetworkRequesting {
     ///   - first: The call of the first page.
     ///   - converter: The converter that reads a page.
     ///   - settings: The settings of each of the calls. Default: no changes.
-    ///   - next: Receives a page with its response, and its call. Returns the call of the next page; nil if the page is
-    ///     the last one. An error that it throws ends the sequence.
+    ///   - next: Receives a page with its response, and the call that has requested the page. Returns the call of the
+    ///     next page; nil after the last page. An error that the closure throws ends the sequence.
     public func pages<Call: Endpoint, Value: Sendable>(
         _ first: Call, as converter: ResponseConverter<Value>, with settings: RequestSettings = RequestSettings(),
         next: @escaping @Sendable (_ page: Response<Value>, _ call: Call) throws -> Call?

@@ -34,8 +34,8 @@ extension NetworkRequesting {
             resource, as: .automatic(), attempts: attempts, with: settings, isolation: isolation, change)
     }
 
-    /// Reads a value with a converter, changes it, and writes it back only if nobody else has changed it meanwhile: see
-    /// ``update(_:attempts:with:isolation:_:)``.
+    /// Reads a value with a converter, changes it, and writes it back only if no other client has changed it meanwhile:
+    /// see ``update(_:attempts:with:isolation:_:)``.
     @discardableResult
     public func update<Value: Sendable, Write: Endpoint>(
         _ resource: some Endpoint, as converter: ResponseConverter<Value>, attempts: Int = 3,
@@ -126,7 +126,7 @@ extension RequestAttempt {
 }
 
 extension Response {
-    /// The error of an update whose value another client has changed at the same time.
+    /// The error of an update that has failed because another client changed the value at the same time.
     public struct Conflict: Error, LocalizedError {
         /// The value as it is now, and its response; nil if it could not be read.
         public let current: Response?

@@ -103,10 +103,10 @@ extension NetworkRequesting {
     ///   - converter: The converter that would read the response. It determines the `Accept` header. Default: `.void`,
     ///     which accepts any media type.
     ///   - settings: Settings for this call only. Default: no changes.
-    ///   - refreshing: Whether the method waits for a valid token, as a call does: until the store has been read, and
-    ///     for a refresh if the token has expired or is about to expire. Pass true if other code sends the request,
-    ///     such as a background session. Default: false; the request gets the current token, even if that token has
-    ///     expired.
+    ///   - refreshing: Whether the method waits for a valid token, as a call does. It then waits until the store has
+    ///     been read. If the token has expired or is about to expire, it also waits for a refresh. Pass true if other
+    ///     code sends the request, such as a background session. Default: false; the request gets the current token,
+    ///     even if that token has expired.
     /// - Throws: The error with which the call would fail before its request is sent: an error in the endpoint, or the
     ///   error of an adapter or of the refresh.
     public func httpRequest<Value: Sendable>(
@@ -170,7 +170,7 @@ extension NetworkRequesting {
 
 /// Overloads that cannot be called. They exist so that the compiler can say what to write instead.
 extension NetworkRequesting {
-    /// Reports that a type is no converter.
+    /// Reports that a type is not a converter.
     @available(*, unavailable, message: "expected a converter, found a type: write `as: .json(MyType.self)`")
     @_disfavoredOverload
     public func request<Value>(

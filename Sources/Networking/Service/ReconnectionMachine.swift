@@ -97,13 +97,13 @@ package struct ReconnectionMachine: Sendable {
         return .reconnect(after: ReconnectionMachine.wait(for: delay, afterEmpty: emptyConnections, spread: spread()))
     }
 
-    /// Returns the time before a reconnection. It doubles after each connection that brought no event, up to 10
-    /// minutes, unless the delay is longer. Because it grows, even a delay of zero does not flood the server with
-    /// connections.
+    /// Returns the time before a reconnection. The time doubles after each connection that brought no event. It grows
+    /// to at most 10 minutes, unless the delay itself is longer. Because the time grows, even a delay of zero does not
+    /// flood the server with connections.
     ///
     /// Streams that lost the same server at the same time do not reconnect at the same time: the first wait is between
-    /// 75 and 125 % of this time, later waits between 50 and 120 %. After an outage, the last wait is about as long as
-    /// the outage: the longer the outage, the longer the time over which the streams reconnect.
+    /// 75 and 125 % of this time, and later waits are between 50 and 120 %. After an outage, the last wait is about as
+    /// long as the outage: the longer the outage, the longer the time over which the streams reconnect.
     ///
     /// - Parameters:
     ///   - count: The number of consecutive connections that brought no event.

@@ -31,7 +31,7 @@ extension RequestPipeline {
             var hasHead = false
             /// Whether the end of the call has been reported.
             var isOver = false
-            /// Whether more is reported after the end of the call.
+            /// Whether further events are reported after the end of the call.
             var isLasting = false
 
             /// Records an event.

@@ -142,9 +142,9 @@ extension RequestPipeline {
         return failure
     }
 
-    /// Returns the response for the converter. A response that the converter may keep is detached from the call, except
-    /// for a download, which needs its parts until its file is closed. The errors of a stream are mapped in the same
-    /// way as the call's own errors, if they occur after the call has returned.
+    /// Returns the response for the converter. A response that the converter may keep is detached from the call.
+    /// Exception: a download needs the parts of its response until the file is closed. If a stream fails after the call
+    /// has returned, its error is mapped in the same way as the call's own errors.
     @inline(never)  // as `begin`
     func readable(_ response: HTTPResponse) -> HTTPResponse {
         guard requirements.keepsResponse, !requirements.isDownload else { return response }
@@ -157,7 +157,7 @@ extension RequestPipeline {
 
     /// Returns a closure that maps errors that occur after the call, in the same way as errors of the call.
     ///
-    /// - Parameter response: The response, outside of the call.
+    /// - Parameter response: The response, for use outside the call.
     func mappingAfterCall(_ response: HTTPResponse) -> @Sendable (any Error) -> any Error {
         // The closure retains the failure, but not the call, because the call retains the observers.
         let failure = failure(
@@ -203,8 +203,8 @@ extension RequestPipeline.Phase {
 }
 
 extension NetworkError {
-    /// Returns an error of the library with the request and the response added, outside of the call, because a handler
-    /// may keep the error or wrap it. Returns an error of the app's code unchanged.
+    /// Returns an error of the library with the request and the response added. The result can be used outside the
+    /// call, because a handler may keep the error or wrap it. Returns an error of the app's code unchanged.
     fileprivate static func described(
         _ error: any Error, _ request: HTTPRequest?, _ response: HTTPResponse?
     ) -> any Error {

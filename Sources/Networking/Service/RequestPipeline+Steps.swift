@@ -111,7 +111,8 @@ extension RequestPipeline {
         return request
     }
 
-    /// Sends the adapted request. A response for a converter that needs the whole body is in memory.
+    /// Sends the adapted request. If the converter needs the whole body, the body of the returned response is in
+    /// memory.
     func transport(_ request: HTTPRequest) async throws -> HTTPResponse {
         let limit = max(settings.maximumResponseSize ?? .max, 0)
         var response = try await client.transport
@@ -156,7 +157,7 @@ extension RequestPipeline {
 
     /// Ends the call with success, unless the call was interrupted before.
     ///
-    /// - Parameter request: The request as it was sent, which still belongs to the call.
+    /// - Parameter request: The request as it was sent. It still belongs to the call.
     @inline(never)  // as `begin`
     func finish(with response: HTTPResponse, to request: HTTPRequest) throws -> Outcome {
         try scope.complete()
@@ -184,7 +185,7 @@ extension RequestPipeline {
         return client.withCookies(request)
     }
 
-    /// Returns the request as ``adaptedRequest()`` does, but only synchronous adapters run, without waiting.
+    /// Returns the request as ``adaptedRequest()`` does, but without waiting: only synchronous adapters run.
     func adaptedRequestNow() throws -> HTTPRequest {
         var request = try makeRequest()
         addDefaultHeaders(to: &request)

@@ -1,10 +1,10 @@
 import Foundation
 
-/// One call, from its endpoint to the response and its value. It is used by one task, and once.
+/// One call, from its endpoint to the response and its value. A pipeline is used only once, by one task.
 ///
-/// Each attempt waits for its admission. Then its adapters change the original request, so that a retry carries the new
-/// token; the transport sends it; the validators check the response, and the converter reads it. If anything fails, the
-/// error handlers decide whether another attempt follows.
+/// Each attempt waits for its admission. Then the adapters change the original request, so that a retry carries the new
+/// token. The transport sends the adapted request, the validators check the response, and the converter reads the
+/// response. If anything fails, the error handlers decide whether another attempt follows.
 final class RequestPipeline {
     typealias Outcome = (response: HTTPResponse, draft: CallReport.Draft)
     /// Reads a response, and waits for its body.
@@ -33,7 +33,7 @@ final class RequestPipeline {
         }
     }
 
-    /// What the current attempt has reached.
+    /// The stage that the current attempt has reached.
     enum Phase {
         /// There is no attempt: the call has not begun, or it is between two attempts.
         case idle
@@ -136,8 +136,9 @@ final class RequestPipeline {
         }
     }
 
-    /// Makes attempts until the call ends, inside of its scope. Reports every event except the end of the call. The
-    /// caller adds the call to the client's running calls before, and removes it after its outcome has been delivered.
+    /// Makes attempts until the call ends, inside of its scope. Reports every event except the end of the call. Before
+    /// this method runs, the caller adds the call to the client's running calls. The caller removes the call after its
+    /// outcome has been delivered.
     ///
     /// - Throws: ``Failure``.
     func run(_ read: Reading) async throws -> Outcome {
@@ -161,8 +162,8 @@ final class RequestPipeline {
         return outcome
     }
 
-    /// Whether the deadline of the enclosing operation has passed. This says nothing about the host: if a server makes
-    /// the call, the short deadlines that its clients may send must not open its circuit breaker.
+    /// Whether the deadline of the enclosing operation has passed. This says nothing about the host. If a server makes
+    /// the call, the short deadlines that the server's clients may send must not open the server's circuit breaker.
     private var hasOutlivedItsWork: Bool {
         scope.deadline?.isInherited == true && scope.interruption == .deadlineExceeded
     }
@@ -204,8 +205,8 @@ final class RequestPipeline {
 }
 
 extension Response {
-    /// Creates the response of a call from the value, the HTTP response, which is detached from the call, and the draft
-    /// of the report.
+    /// Creates the response of a call from the value, the HTTP response and the draft of the report. The HTTP response
+    /// is detached from the call.
     init(_ value: Value, _ outcome: RequestPipeline.Outcome) {
         self.init(value, outcome.response.leavingCall(), outcome.draft)
     }
@@ -213,7 +214,7 @@ extension Response {
 
 extension AdmissionPermit.Outcome {
     /// Returns the outcome of an attempt that has failed. If the head of an error page has arrived, its status is the
-    /// outcome, although the call accepts the status and needs the page.
+    /// outcome, even if the call accepts the status and needs the page.
     fileprivate static func after(_ error: any Error) -> AdmissionPermit.Outcome {
         guard let known = error as? NetworkError, known.isLossOfBody, let response = known.response,
             !response.status.isSuccessful, !response.status.isRedirection

@@ -61,7 +61,8 @@ extension RequestTask {
     /// - Parameters:
     ///   - track: The track of the new task. Default: the track of this task, because it is the same call.
     ///   - sharesCallbacks: Whether the observers are notified of the end of the call only after the callbacks of the
-    ///     new task. Default: true, if it is the same call. False if the new task may end long after the call.
+    ///     new task. Default: true, provided that the new task has the track of this task. Pass false if the new task
+    ///     may end long after the call.
     private func derived<Other: Sendable>(
         track: CallTrack? = nil, sharingCallbacks sharesCallbacks: Bool = true,
         _ settle: @escaping @Sendable (Result<Response<Value>, any Error>, RequestTask<Other>) -> Void
@@ -122,7 +123,7 @@ extension RequestTask {
     ) {
         switch outcome {
         case .failure(let error):
-            // The other tasks fail, too, when they are cancelled, perhaps on another thread and before this one
+            // The other tasks fail, too, when they are cancelled, perhaps on another thread and before this task
             // settles.
             let isFirst = left.withLock { left in
                 defer { left = .min }

@@ -90,9 +90,9 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     }
 
     deinit {
-        // A task that waits for this task, and an observer of this task, retain it. If this task is released before it
-        // has settled, nothing needs its outcome any longer. This happens when the tasks that take over its outcome
-        // have changed to another task (see `Successor`).
+        // Tasks that wait for this task and observers of this task retain it. If this task is released before it has
+        // settled, nothing needs its outcome any longer. This happens when the tasks that take over its outcome have
+        // changed to another task (see `Successor`).
         interest.finish()
     }
 
@@ -118,8 +118,8 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     /// The result of the call; nil before the call ends.
     public var result: Result<Value, any Error>? { settlement.outcome?.map(\.value) }
 
-    /// The request that was sent last. If no request was sent yet, the request that was created for the call. Nil
-    /// before the request is created.
+    /// The request that was sent last. If no request has been sent yet, this is the request that was created for the
+    /// call; nil before it is created.
     public var request: HTTPRequest? { track.request }
 
     /// The report of the call, even if the call failed; nil before the call ends.

@@ -22,9 +22,9 @@ final class RunningCalls: Sendable {
         var derived: [Weak<RunningCalls>] = []
         /// The calls of the clients from which this client was derived, as far as they still exist.
         var ancestors: [Weak<RunningCalls>] = []
-        /// The number of derived clients at which the released ones are removed from the list.
+        /// The number of derived clients at which released clients are removed from the list.
         var largestCount = 16
-        /// Whether the client was shut down. Then only calls that are made inside other calls begin.
+        /// Whether the client was shut down. After a shutdown, only calls that are made inside other calls begin.
         var isShutDown = false
         /// The reset of the participants that follows the one in progress.
         var next: Settlement<Void>?

@@ -41,7 +41,7 @@ final class StreamPresence: Sendable {
         if isEnded { call.interrupt(.shutDown) }
     }
 
-    /// Returns the body of a connection, whose waits end with the stream.
+    /// Returns the body of a connection. The waits of this body end when the stream ends.
     func body(_ body: IncomingBody) -> IncomingBody {
         body.pulled { [reading] pull in
             let outer = CallScope.current

@@ -5,8 +5,8 @@ extension WebSocket {
     public struct Options: Hashable, Sendable {
         /// The subprotocols that are offered to the server, the preferred one first. Default: none.
         public var subprotocols: [String] = []
-        /// The maximum number of bytes of a received message, after decompression. A larger message ends the connection
-        /// with code 1009, and the socket with ``NetworkError/Kind/responseTooLarge``. Default: 16 MiB.
+        /// The maximum number of bytes of a received message, after decompression. A larger message closes the
+        /// connection with code 1009, and ends the socket with ``NetworkError/Kind/responseTooLarge``. Default: 16 MiB.
         public var maximumMessageSize = 16 << 20
         /// Whether compression is offered (`permessage-deflate`, RFC 7692). If the server agrees, messages of 1 KiB or
         /// more are sent compressed. Default: true. `URLSession` ignores this option: the system decides.
@@ -14,8 +14,8 @@ extension WebSocket {
         /// The time without a received byte after which a ping is sent; nil for no pings. Default: 30 seconds.
         public var pingInterval: Duration? = .seconds(30)
         /// The maximum time without a received byte after a ping. After this time, the connection counts as lost
-        /// (``NetworkError/Kind/idleTimedOut``). Time in which the connection is not read, because messages wait for
-        /// their reader, does not count. Default: 20 seconds.
+        /// (``NetworkError/Kind/idleTimedOut``). If messages wait for their reader, the connection is not read, and
+        /// this time does not count. Default: 20 seconds.
         public var pingTimeout: Duration = .seconds(20)
 
         /// Creates options.
@@ -37,11 +37,12 @@ extension WebSocket {
     /// refused is refreshed first; if the refresh fails for now, for example without a network, the socket waits and
     /// connects again. After code 1000, the sequence ends without an error.
     public struct Reconnection: Sendable {
-        /// The delay before a reconnection. It doubles with each consecutive handshake that failed, and each connection
-        /// that brought no message or was shorter than the delay, up to 16 times its value. The wait is random, so that
-        /// the clients of a restarted server do not all connect in the same second: the first wait is between 75 and
-        /// 125 % of the delay, later waits between 50 and 120 %. If the server of a refused handshake asks for a longer
-        /// delay (`Retry-After`), up to ten minutes, the wait is between this delay and 1.75 times as long.
+        /// The delay before a reconnection. The delay doubles with each consecutive handshake that failed, and with
+        /// each connection that brought no message or was shorter than the delay. It grows to at most 16 times its
+        /// value. The wait is random, so that the clients of a restarted server do not all connect in the same second:
+        /// the first wait is between 75 and 125 % of the delay, and later waits are between 50 and 120 %. If the server
+        /// of a refused handshake asks for a longer delay (`Retry-After`), up to ten minutes, the wait is between 1 and
+        /// 1.75 times that longer delay.
         public var delay: Duration
         /// The maximum number of failed handshakes since the last connection that brought a message. Default: no limit.
         /// With 0, the socket never connects again.

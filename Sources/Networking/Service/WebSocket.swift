@@ -15,12 +15,13 @@ public import Foundation
 /// ## How it begins and ends
 ///
 /// The socket connects when the first message is requested or sent. The sequence ends without an error if the socket is
-/// closed: by ``close(_:reason:)``, or by the server with code 1000. In all other cases it throws: the error of the
-/// first handshake, or the reason for which the socket does not reconnect. When the socket is released, it is closed
-/// with code 1001; a task that reads messages retains the socket. When the session of the socket ends, the connection
-/// is closed with code 1000, and the sequence throws the error that every call of an ended session throws; if the token
-/// is optional, the socket connects again without a token. An endpoint without authorization belongs to no session. A
-/// refreshed token does not disturb the socket: to send it to the server, observe ``AccessTokenSupervisor/tokens``.
+/// closed: by ``close(_:reason:)``, or by the server with code 1000. In all other cases, the sequence throws an error:
+/// the error of the first handshake, or the reason why the socket does not reconnect. When the socket is released, it
+/// is closed with code 1001; a task that reads messages retains the socket. When the session of the socket ends, the
+/// connection is closed with code 1000, and the sequence throws the same error as every call of an ended session. If
+/// the token is optional, the socket instead connects again without a token. An endpoint without authorization belongs
+/// to no session. A token refresh does not affect the socket. To send the new token to the server, observe
+/// ``AccessTokenSupervisor/tokens``.
 ///
 /// ## Reading and sending
 ///
@@ -28,8 +29,8 @@ public import Foundation
 /// received, not even pings or the end of the connection, and the server has to wait. One task reads at a time. Any
 /// task may send; the messages that one task sends one after another arrive in this order.
 ///
-/// A message whose `send` has returned was handed over to the system. If the connection is lost, it is not known
-/// whether the message arrived: send it again if the server has not answered it.
+/// When `send` returns, the message has been handed over to the system. If the connection is then lost, it is not known
+/// whether the message has arrived. Send the message again if the server has not answered it.
 public final class WebSocket: Sendable {
     let core: WebSocketCore
 
@@ -65,8 +66,8 @@ public final class WebSocket: Sendable {
     /// socket is not open.
     public var subprotocol: String? { core.channel?.subprotocol }
 
-    /// How the server closed the last connection that it closed; nil if it has closed none. A lost connection does not
-    /// count.
+    /// The close frame with which the server last closed a connection; nil if it has closed none. A lost connection
+    /// does not count.
     public var closure: WebSocketClose? { core.closure }
 
     /// The reason why the last connection ended or the last handshake failed; nil if neither has happened. While the
@@ -118,7 +119,7 @@ extension WebSocket: AsyncSequence {
     /// Reads the messages.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let socket: WebSocket
-        /// The connection that is being read. It is read to its end, even if there is already another one.
+        /// The connection that is being read. It is read to its end, even if there is already another connection.
         fileprivate var channel: (any WebSocketChannel)?
 
         /// Returns the next message, or nil after the socket was closed. Connects if the socket is not connected.

@@ -32,7 +32,8 @@ extension WebSocketCore {
                 let opened = client.clock.now()
                 let end = await use(connection, isFirst: isFirst)
                 // The waits are reset only if the connection brought a message and lasted as long as the delay.
-                // Otherwise, a server that greets and closes at once would be asked again without growing waits.
+                // Otherwise, if a server greets and closes at once, the socket would connect again and again without
+                // longer waits.
                 if connection.channel.activity.messages > 0, client.clock.now() - opened >= reconnection.delay {
                     _ = machine.step(after: .event, id: nil, retry: nil, spread: 0)
                 }
@@ -87,8 +88,8 @@ extension WebSocketCore {
         return channel.outcome.map { .connection($0) } ?? endEarly(channel)
     }
 
-    /// Lets the app say hello, for at most the idle timeout: a hello that waits for the socket itself, or for a server
-    /// that sends nothing, must not block the socket forever.
+    /// Lets the app say hello, for at most the idle timeout. If the hello waits for the socket itself, or for a server
+    /// that sends nothing, it must not block the socket forever.
     private func greet(
         _ connection: WebSocketCall.Connection, _ isFirst: Bool,
         _ hello: @escaping @Sendable (WebSocket.Connection) async throws -> Void
@@ -118,7 +119,7 @@ extension WebSocketCore {
         return .session
     }
 
-    /// Waits for a settlement, which the end of the session settles, too.
+    /// Waits for a settlement. The end of the session settles it, too.
     ///
     /// - Returns: False if the socket has ended.
     private func isWoken(_ settlement: Settlement<Void>) async -> Bool {

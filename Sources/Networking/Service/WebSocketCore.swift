@@ -1,7 +1,7 @@
 import Foundation
 
-/// The work of a ``WebSocket``: one task opens the first connection and all later ones. The task does not retain the
-/// socket, and ends when the socket is released.
+/// The work of a ``WebSocket``: one task opens the first connection and all later connections. The task does not retain
+/// the socket, and ends when the socket is released.
 final class WebSocketCore: Sendable {
     private struct State: Sendable {
         /// The open connection, after its hello.
@@ -13,7 +13,7 @@ final class WebSocketCore: Sendable {
         var waiters: [Settlement<Void>] = []
         /// The connection on which the app says hello.
         var greeted: (any WebSocketChannel)?
-        /// The last connection of a socket that was closed, for all who wait for its end.
+        /// The last connection of a closed socket, for all callers that wait for the connection's end.
         var closing: (any WebSocketChannel)?
         /// How the socket has ended; nil while it may connect.
         var end: Result<Void, any Error>?
@@ -52,10 +52,10 @@ final class WebSocketCore: Sendable {
     /// The open connection; nil if there is none.
     var channel: (any WebSocketChannel)? { state.withLock { $0.channel } }
 
-    /// How the server closed the last connection that it closed.
+    /// The close frame with which the server last closed a connection.
     var closure: WebSocketClose? { state.withLock { $0.closure } }
 
-    /// The error with which the last connection ended, or the last handshake.
+    /// The error with which the last connection ended or the last handshake failed.
     var lastError: (any Error)? { state.withLock { $0.lastError } }
 }
 
@@ -64,7 +64,7 @@ extension WebSocketCore {
     /// Waits for an open connection. Connects if the socket has not been used before.
     ///
     /// - Returns: The connection; nil if the socket was closed.
-    /// - Throws: The error with which the socket has ended, or that of the interrupted wait.
+    /// - Throws: The error with which the socket has ended, or the error of the interrupted wait.
     func open() async throws -> (any WebSocketChannel)? {
         try await wait { $0.channel?.outcome == nil ? $0.channel : nil }
     }
@@ -192,7 +192,7 @@ extension WebSocketCore {
     /// From now on, no session ends the socket.
     func leaveSession() { state.withLock { $0.isSessionOver = false } }
 
-    /// Begins a wait that the end of the session ends.
+    /// Begins a wait that ends when the session ends.
     ///
     /// - Returns: False if the session has ended already.
     func beginWait(_ wake: Settlement<Void>) -> Bool {

@@ -4,7 +4,7 @@ package import Foundation
 package enum WriteOutcome: Sendable {
     /// The server has executed the write.
     case executed(HTTPResponse)
-    /// The write was refused, by the server or because no request can be sent. A repetition would be refused, too.
+    /// The write was refused by the server, or no request can be sent for it. A repetition would be refused, too.
     ///
     /// - Parameter mayBeExecuted: Whether the server may have executed it nevertheless.
     case refused(any Error, HTTPResponse?, mayBeExecuted: Bool)
@@ -85,7 +85,7 @@ extension NetworkError.Kind {
 
 /// The session to which a write belongs when it is stored, and when it is sent.
 package struct WriteSession: Sendable {
-    /// The current token; nil if nobody is logged in, and if the client has no session.
+    /// The current token; nil if nobody is logged in, or if the client has no session.
     package let token: AccessToken?
     /// Whether the session is over, so that its user has to log in again.
     package let isOver: Bool
@@ -106,8 +106,8 @@ package struct WriteSession: Sendable {
     /// Whether a call can be sent with the token.
     package var isUsable: Bool { token != nil && !isOver }
 
-    /// The id of the log-in. Nil if nobody is logged in, or if the app or the store does not keep the ids: the same
-    /// user would then have another id in the next process, or another user the same id.
+    /// The id of the log-in. Nil if nobody is logged in, or if the app or the store does not keep the ids. In the next
+    /// process, the same user would then have another id, or another user would have the same id.
     package var user: UUID? { isUnnamed ? nil : token?.session }
 }
 
@@ -150,7 +150,7 @@ extension NetworkClient {
         return type == .none || type == .inherited ? (false, false) : (true, !isOptional)
     }
 
-    /// Makes the call of a write. Before each attempt, the adapters run, and then the given check.
+    /// Makes the call of a write. Before each attempt, the adapters run first, and `check` runs after them.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the write.
@@ -169,7 +169,7 @@ extension NetworkClient {
         settings.body = body
         settings.reportsDoubt = reportsDoubt
         settings.duplicates = .always(.allow)
-        // A write of a user is never sent anonymously, and a write of nobody never as a user.
+        // A write of a user is never sent anonymously, and a write without a user is never sent as a user.
         if hasOwner {
             settings.authorizationType = settings.authorizationType.unwrapped.type
         } else if session.hasSession {

@@ -11,9 +11,9 @@ public import Foundation
 /// ```
 ///
 /// Literal text is used as it is written, with its slashes. Characters that a path may not contain are percent-encoded,
-/// and existing percent-escapes are preserved. If a path has a segment `.` or `..`, an empty segment that consists only
-/// of interpolations, or a `?` or `#` in literal text, the call ends with ``NetworkError/Kind/invalidRequest`` before a
-/// request is sent.
+/// and existing percent-escapes are preserved. These faults end the call with ``NetworkError/Kind/invalidRequest``
+/// before a request is sent: a segment `.` or `..`, an empty segment that consists only of interpolations, and a `?` or
+/// `#` in literal text.
 public struct EndpointPath: Hashable, Sendable {
     /// The path so far, percent-encoded. A short literal needs no memory of its own.
     private var text = ""
@@ -119,8 +119,8 @@ public struct EndpointPath: Hashable, Sendable {
         interpolations.append(start..<text.utf8.count)
     }
 
-    /// Appends text with its slashes. Percent-encodes the characters that a path may not contain, and preserves `%`
-    /// with two hexadecimal digits.
+    /// Appends text. Its slashes still separate segments. Percent-encodes the characters that a path may not contain,
+    /// and preserves `%` with two hexadecimal digits.
     private mutating func append(literal: String) {
         guard !isCut else { return }
         if !literal.isEmpty, literal.utf8.allSatisfy(EndpointPath.isPlain) {

@@ -143,8 +143,8 @@ struct EndpointRequest {
         return url
     }
 
-    /// Whether the URL of an endpoint without a path ends with a slash. It does if the path is a slash, or if the last
-    /// part before the path ends with a slash (RFC 3986 section 5.2.2). The root needs no slash.
+    /// Whether the URL ends with a slash if the endpoint's path has no segments. It does if this path is a single
+    /// slash, or if the last part before the path ends with a slash (RFC 3986 section 5.2.2). The root needs no slash.
     private func keepsSlash(_ path: EndpointPath, _ address: ServerAddress, _ prefix: String) -> Bool {
         guard path == "" else { return !prefix.isEmpty || !address.path.isEmpty }
         return prefix.isEmpty ? address.endsWithSlash : environment.value.pathPrefix.endsWithSlash

@@ -3,7 +3,7 @@ public import Foundation
 /// A server, with the path prefix, header fields and query of every request to it.
 ///
 /// Header fields of an endpoint override those of the environment, and adapters override both. A field of
-/// ``defaultHeaders`` is added if neither the environment, the endpoint nor the converter sets one of the same name. No
+/// ``defaultHeaders`` is added unless the environment, the endpoint or the converter sets a field of the same name. No
 /// query is overridden: the items of the base URL come first, then those of the environment, then those of the
 /// endpoint.
 public struct NetworkEnvironment: Sendable {
@@ -44,8 +44,8 @@ public struct NetworkEnvironment: Sendable {
 
     // "/" is a valid relative reference (RFC 3986 section 4.2), so the URL cannot be nil.
     // swift-format-ignore: NeverForceUnwrap
-    /// The value of ``Endpoint/baseURL`` that stands for the URL of the service's environment. If some cases of an
-    /// endpoint use another server, return this value for the cases that use the URL of the environment.
+    /// The value of ``Endpoint/baseURL`` that means the URL of the service's environment. If some cases of an endpoint
+    /// use another server, return this value for the cases that use the URL of the environment.
     public static let noBaseURL = URL(string: "/")!
 }
 

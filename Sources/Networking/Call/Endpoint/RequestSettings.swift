@@ -35,7 +35,8 @@ public struct RequestSettings: Sendable {
     // A call copies its settings several times. A copy only retains one reference.
     private var parts = RequestSettings.empty
 
-    /// The environment: server, prefix, headers and query, replaced as a whole. Default: the service's.
+    /// The environment: server, prefix, headers and query, replaced as a whole. Default: the environment of the
+    /// service.
     public var environment: NetworkEnvironment? {
         get { sharedEnvironment?.value }
         set { parts.value.environment = newValue.map { CopyOnWrite($0) } }
@@ -60,7 +61,8 @@ public struct RequestSettings: Sendable {
     /// The maximum number of bytes of a response that are read into memory, after decoding. Default: 32 MiB. A larger
     /// response ends the call with ``NetworkError/Kind/responseTooLarge``, unless it is received as a file or a stream.
     ///
-    /// For each 32 MiB of this size, JSON may have 2,000,000 values, where an object counts as 8 values and an array as
+    /// For each 32 MiB of this size, JSON may have 2,000,000 values. An object counts as 8 values, and an array counts
+    /// as
     /// 2. JSON with more values ends the call with ``NetworkError/Kind/undecodableBody``.
     public var maximumResponseSize: Int? {
         get { parts.value.maximumResponseSize }
@@ -119,7 +121,8 @@ public struct RequestSettings: Sendable {
         set { parts.value.address = newValue }
     }
 
-    /// The field with the condition under which the server executes the request, or the reason why there is none.
+    /// The field with the condition under which the server executes the request. A failure contains the reason why
+    /// there is no such field.
     var condition: Result<HTTPHeader, NetworkError>? {
         get { parts.value.condition }
         set { parts.value.condition = newValue }

@@ -32,9 +32,9 @@ extension HTTPRequest {
         parts.read(ResolvedEndpoint.self, read)
     }
 
-    /// Whether the request goes to an origin that is not the origin of its service's environment, because its endpoint
-    /// has a base URL of its own. Tokens, and the query and the fields of the environment, are not sent there. Adapters
-    /// should not add secrets to such a request, either.
+    /// Whether the request goes to another origin than that of the service's environment, because the endpoint has its
+    /// own base URL. Tokens and the environment's query and fields are not sent to such an origin. Adapters should not
+    /// add secrets to such a request, either.
     public var isForeign: Bool { endpoint { $0.home != origin } ?? false }
 
     /// The origin of the service's environment; the request's own origin if there is none.
@@ -85,15 +85,15 @@ extension HTTPRequest {
     ///
     /// - Parameters:
     ///   - original: The request that the call has used until now.
-    ///   - sent: The requests that the call has sent, from which the handler may have made its request, too.
+    ///   - sent: The requests that the call has sent. The handler may also have made its request from one of these.
     func continuing(_ original: HTTPRequest, sent: [HTTPRequest]) -> HTTPRequest {
         var request = inCall(of: original).moved(from: [original] + sent)
         request.removeFieldsOfOthers()
         return request
     }
 
-    /// Removes the fields that do not belong to a request of a handler, which may have kept a request of another call.
-    /// If the token may be sent to the origin, the token's adapter adds it again.
+    /// Removes the fields that a request of a handler must not have: the handler may have kept a request of another
+    /// call. If the token may be sent to the origin, the token's adapter adds it again.
     private mutating func removeFieldsOfOthers() {
         let isForeign = isForeign
         headers.removeAll { $0.isFromSession || isForeign && $0.isFromEnvironment }

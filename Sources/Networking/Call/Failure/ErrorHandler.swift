@@ -79,7 +79,7 @@ extension ErrorMapper {
 
 /// A handler that is also notified of responses, such as a handler that limits retries by the number of successes.
 protocol ResponseRecorder: ErrorHandler {
-    /// Records the response of an attempt, which has not been validated yet.
+    /// Records the response of an attempt before the response is validated.
     ///
     /// - Parameter request: The request of the attempt. After a redirect, `response.request` is a different request.
     func record(_ response: HTTPResponse, to request: HTTPRequest)

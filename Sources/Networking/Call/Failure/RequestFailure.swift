@@ -143,9 +143,9 @@ extension RequestFailure: RedactedReflectable {
 }
 
 extension RequestFailure {
-    /// The server's error, as the type that the endpoint declares (``TypedEndpoint``, ``AdHocEndpoint``), or else as
-    /// the type that the service declares; nil if the status was accepted, if neither declares a type, if the body has
-    /// more than 64 KiB, or if it cannot be read as the declared type.
+    /// The server's error, read as the type that the endpoint declares (``TypedEndpoint``, ``AdHocEndpoint``), or else
+    /// as the type that the service declares. Nil if the status was accepted, if no type is declared, if the body has
+    /// more than 64 KiB, or if the body cannot be read as the declared type.
     public var serverError: (any Sendable)? {
         guard let response, response.isReadable, networkError?.kind == .unacceptableStatus else { return nil }
         if let read = (endpoint as? AdHocEndpoint)?.serverError { return read(response, decoder) }

@@ -24,8 +24,8 @@ extension BodySequence {
     /// ```
     ///
     /// - Parameters:
-    ///   - limit: The maximum size of the text in bytes, in UTF-8. Default: 32 MiB. A longer text is
-    ///     ``NetworkError/Kind/responseTooLarge``.
+    ///   - limit: The maximum size of the text in bytes, in UTF-8. Default: 32 MiB. For a longer text, the method
+    ///     throws ``NetworkError/Kind/responseTooLarge``.
     ///   - text: Returns the text of an element.
     public func joined(
         upTo limit: Int = 32 << 20, _ text: @Sendable (Element) throws -> String
@@ -62,7 +62,7 @@ private struct TimedElements<Element: Sendable>: AsyncIteratorProtocol {
             (base, hasFirst) = (reader, true)
             return element
         }
-        // The waits of the reader end with this scope, as those of a call end at its deadline.
+        // The waits of the reader end when this scope ends, just as the waits of a call end at its deadline.
         let outer = CallScope.current
         let scope = CallScope(deadline: Deadline(after: limit, on: clock))
         outer?.add(scope)

@@ -10,7 +10,7 @@ struct ConverterRequirements: Sendable {
     var download: CopyOnWrite<FileDestination>?
     /// The header fields that are added to the request if it has no field of the same name.
     var defaultHeaders: HTTPHeaders = []
-    /// Whether the decoder of the call reads the response, so that its media type is the `Accept` field.
+    /// Whether the decoder of the call reads the response. If so, the decoder's media type is the `Accept` field.
     var usesDecoder = false
     /// The header fields that replace those of the request.
     var overridingHeaders: HTTPHeaders = []

@@ -12,7 +12,7 @@ struct JSONElements<Element: Decodable & Sendable>: AsyncIteratorProtocol {
     private let decoder: any BodyDecoder
     private let end: BodySequence<Element>.Terminator?
     private let failure: BodySequence<Element>.FailureRule?
-    /// The number of lines or events that have been read, and of elements that were delivered.
+    /// The number of lines or events that have been read, and the number of elements that have been delivered.
     private var number = 0
     private var count = 0
     private var isOver = false
@@ -37,7 +37,8 @@ struct JSONElements<Element: Decodable & Sendable>: AsyncIteratorProtocol {
     ///
     /// - Throws: The error of the body; the error that the server has sent, if ``BodySequence/FailureRule`` names it;
     ///   ``NetworkError/Kind/truncatedBody`` if the body ends before its terminator;
-    ///   ``NetworkError/Kind/undecodableBody`` if a value cannot be decoded. The reason contains its number.
+    ///   ``NetworkError/Kind/undecodableBody`` if a value cannot be decoded. The reason then contains the number of the
+    ///   line or event.
     mutating func next() async throws -> Element? {
         guard !isOver else { return nil }
         while let (type, text) = try await read() {
@@ -134,7 +135,7 @@ extension BodySequence {
         private let type: String?
         private let read: @Sendable (Data, any BodyDecoder) throws -> any Error
 
-        /// An event of a type, whose data is the error. If it cannot be read, the stream ends with
+        /// An event of a type. The event's data is the error. If the data cannot be read, the stream ends with
         /// ``NetworkError/Kind/undecodableBody``. A line of JSON has no type.
         public static func type<Failure: Error & Decodable>(_ type: String, as failure: Failure.Type) -> FailureRule {
             FailureRule(type: type) { try $1.read(Failure.self, from: $0) }

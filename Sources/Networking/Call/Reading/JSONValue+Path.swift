@@ -82,8 +82,8 @@ extension JSONDecoder {
     fileprivate func readJSON<Value: Decodable>(
         _ type: Value.Type, from data: Data, at path: JSONValue.Path?
     ) throws -> Value {
-        // The settings are read last: a decoder locks them, and many calls use one decoder. Foundation's decoder needs
-        // far more time to read untyped JSON (``JSONValue``).
+        // The decoder's settings are read last: a decoder locks its settings, and many calls use one decoder.
+        // Foundation's decoder needs far more time to read untyped JSON (``JSONValue``).
         if path == nil, let untyped = JSONValue.untyped(type), !allowsJSON5,
             let found = try untyped.value(of: JSONValue(jsonOfCall: data)), let value = found as? Value
         {

@@ -141,8 +141,9 @@ extension HTTPResponse {
 }
 
 extension ResponseConverter where Value: Decodable {
-    /// Returns a converter that reads a value by its type: `String` in the charset of the response, `Data` unchanged,
-    /// everything else by the decoder, usually from JSON. For an optional of any of these, an empty body is nil.
+    /// Returns a converter that reads a value by its type. A `String` is decoded in the charset of the response, and
+    /// `Data` is the unchanged body. The decoder reads every other type, usually from JSON. For an optional of any of
+    /// these types, an empty body is nil.
     ///
     /// - Parameter decoder: The decoder. Default: the decoder of the call.
     public static func automatic(decoder: (any BodyDecoder)? = nil) -> ResponseConverter {

@@ -97,7 +97,7 @@ extension ResponseConverter {
     /// - Parameters:
     ///   - type: The type of the values.
     ///   - end: What a complete body ends with. Default: nil; the body may end after any line.
-    ///   - failure: Which lines are errors of the server. Default: nil; none.
+    ///   - failure: Which lines are errors of the server. Default: nil; no line is an error.
     ///   - decoder: The decoder. Default: nil, which means the decoder of the call if it reads JSON, else a
     ///     `JSONDecoder`.
     public static func jsonLines<Element: Decodable & Sendable>(
@@ -124,9 +124,10 @@ extension ResponseConverter {
     ///
     /// - Parameters:
     ///   - type: The type of the values.
-    ///   - names: The types of the events that are read as values; other events are ignored. Default: nil; all events.
+    ///   - names: The types of the events that are read as values; other events are ignored. Default: nil; all events
+    ///     are values.
     ///   - end: What a complete body ends with. Default: nil; the body may end after any event.
-    ///   - failure: Which events are errors of the server. Default: nil; none.
+    ///   - failure: Which events are errors of the server. Default: nil; no event is an error.
     ///   - decoder: The decoder. Default: nil, which means the decoder of the call if it reads JSON, else a
     ///     `JSONDecoder`.
     public static func events<Element: Decodable & Sendable>(

@@ -11,8 +11,9 @@ public import Foundation
 /// ```
 ///
 /// An error that the closure throws is the error of the call, as with adapters and validators. Only a `DecodingError`
-/// or an `EncodingError` is replaced: the call then ends with ``NetworkError/Kind/undecodableBody``, which contains the
-/// response and the thrown error as its underlying error. The closure runs in the call, never on the callback queue.
+/// or an `EncodingError` is replaced: the call then ends with ``NetworkError/Kind/undecodableBody``. That error
+/// contains the response, and its underlying error is the thrown error. The closure runs in the call, never on the
+/// callback queue.
 public struct ResponseConverter<Value: Sendable>: Sendable {
     private(set) var reading: Reading
     private(set) var requirements: ConverterRequirements
@@ -54,7 +55,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         requirements.keepsResponse = false
     }
 
-    /// Returns a converter whose closure, which belongs to the library, gets the body in memory and only reads it.
+    /// Returns a converter with a closure of the library. The closure gets the body in memory, and only reads it.
     static func reading(_ read: @escaping @Sendable (HTTPResponse, any BodyDecoder) throws -> Value)
         -> ResponseConverter
     {

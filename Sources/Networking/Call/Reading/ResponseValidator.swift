@@ -3,7 +3,7 @@
 /// The validators of a call run in order. The first validator that rejects the response ends the attempt with its
 /// error. An empty list (`[]`) accepts every status. Default: `.standard`, which accepts a status of 200 to 299 and a
 /// media type that your `Accept` names. All JSON types are one family, and a response without a `Content-Type` is
-/// accepted; add `.mediaType(…)` if the type must be a certain one.
+/// accepted. To require a certain type, add `.mediaType(…)`.
 ///
 /// If `.status` or `.standard` rejects a status, the body is needed only for the text of the error. Reading it stops
 /// after 1 MiB, after 5 s without a byte, or 30 s after the head. If reading it fails, the call still ends with the
@@ -97,8 +97,9 @@ extension ResponseValidator {
     }
 
     /// A validator that accepts the media types that the request's `Accept` names. A server may ignore `Accept` (RFC
-    /// 9110 section 12.5.1), so every JSON type is accepted if `Accept` names one, and so is a response without a type.
-    /// It accepts any type if the request has no `Accept`, or if only the converter has set it.
+    /// 9110 section 12.5.1). Therefore, if `Accept` names a JSON type, every JSON type is accepted. A response without
+    /// a type is accepted, too. Every type is accepted if the request has no `Accept`, or if only the converter has set
+    /// this field.
     static let acceptedMediaType = ResponseValidator { response in
         let headers = response.request.headers
         guard headers.contains(where: { $0.name == .accept && !$0.isFromConverter }) else { return .valid }

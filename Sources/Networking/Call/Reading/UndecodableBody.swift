@@ -72,7 +72,7 @@ struct UndecodableBody: Error, CustomStringConvertible {
     }
 
     /// Returns a coding path in the usual notation: `users[3].name`. The server may have chosen the names, so at most
-    /// 64 characters of each and 20 names are shown.
+    /// 20 names are shown, each with at most 64 characters.
     private static func at(_ path: [any CodingKey]) -> String {
         var text = ""
         for key in path.prefix(20) {
@@ -124,7 +124,7 @@ extension String {
 }
 
 extension JSONScanner {
-    /// Whether a text is JSON, also with numbers that no type of Swift can represent.
+    /// Whether a text is JSON. The text may contain numbers that no type of Swift can represent.
     fileprivate static func canRead(_ text: Data) -> Bool {
         guard let text = String(data: text, encoding: text.encodingOfJSON) else { return false }
         var scanner = JSONScanner(text, depth: 512)

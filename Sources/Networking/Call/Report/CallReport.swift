@@ -2,8 +2,8 @@ public import Foundation
 
 /// A report of a call: its attempts and the decisions about them, its waits, its redirects and all durations.
 ///
-/// Every ``Response``, every ``NetworkError`` that ended a call, and the last event of every call have a report. The
-/// text and the `attributes` of a report show no credentials; the requests and responses in ``attempts`` are not
+/// These have a report: every ``Response``, every ``NetworkError`` that ended a call, and the last event of every call.
+/// The text and the `attributes` of a report show no credentials; the requests and responses in ``attempts`` are not
 /// redacted.
 ///
 /// ```swift

@@ -2,12 +2,12 @@ public import Foundation
 
 /// A step of a call, for its observers.
 ///
-/// For each call, ``started`` is the first event and ``finished(_:)`` the last; each is reported exactly once. Only the
-/// call that opened a ``WebSocket`` reports more afterwards: the messages of its connection. Between the first and the
-/// last event of the call, each attempt reports ``attemptStarted(_:_:)``, its waits, ``permitAcquired(attempt:)``,
-/// ``adapted(_:)``, the events of the transfer, and ``attemptEnded(_:)``. An attempt that was paused is reported again,
-/// with the same number. If the request cannot be created, ``attemptEnded(_:)`` is the only event of the attempt. More
-/// cases may be added: a `switch` needs a `default`.
+/// For each call, ``started`` is the first event, and ``finished(_:)`` is the last event; each is reported exactly
+/// once. Only the call that opened a ``WebSocket`` reports further events after its end: the messages of its
+/// connection. Between the first and the last event of the call, each attempt reports ``attemptStarted(_:_:)``, its
+/// waits, ``permitAcquired(attempt:)``, ``adapted(_:)``, the events of the transfer, and ``attemptEnded(_:)``. An
+/// attempt that was paused is reported again, with the same number. If the request cannot be created,
+/// ``attemptEnded(_:)`` is the only event of the attempt. More cases may be added: a `switch` needs a `default`.
 public enum RequestEvent: Sendable {
     /// The call begins.
     case started

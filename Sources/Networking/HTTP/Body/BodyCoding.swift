@@ -1,6 +1,6 @@
 public import Foundation
 
-/// A decoder of response bodies. `JSONDecoder` is one; a type of the app can decode another format, or decode JSON in
+/// A decoder of response bodies, such as `JSONDecoder`. A type of the app can decode another format, or decode JSON in
 /// another way.
 ///
 /// ```swift
@@ -20,11 +20,12 @@ public import Foundation
 /// }
 /// ```
 ///
-/// `request(_:)` then reads its values with this decoder, and asks for its media type in `Accept`. An API that names
-/// JSON, such as ``ResponseConverter/json(_:decoder:)``, uses the decoder of the call only if that decoder reads JSON.
+/// `request(_:)` then decodes values with this decoder, and sends the decoder's media type in `Accept`. An API that
+/// names JSON, such as ``ResponseConverter/json(_:decoder:)``, uses the decoder of the call only if that decoder reads
+/// JSON.
 public protocol BodyDecoder: Sendable {
-    /// The media type that the decoder reads. It is sent as the `Accept` field of the requests whose responses the
-    /// decoder reads, unless a request already has this field.
+    /// The media type that the decoder reads. If the decoder reads the response of a request, this type is sent as the
+    /// request's `Accept` field, unless the request already has one.
     var mediaType: MediaType { get }
 
     /// Decodes a value from a whole body. It may be called on several threads at once.
@@ -34,8 +35,8 @@ public protocol BodyDecoder: Sendable {
     func decode<Value: Decodable>(_ type: Value.Type, from data: Data) throws -> Value
 }
 
-/// An encoder of request bodies: see ``HTTPBody/encoded(_:encoder:)``. `JSONEncoder` is one. See ``BodyDecoder`` for an
-/// example.
+/// An encoder of request bodies, such as `JSONEncoder`: see ``HTTPBody/encoded(_:encoder:)``. See ``BodyDecoder`` for
+/// an example.
 public protocol BodyEncoder: Sendable {
     /// The media type that the encoder writes: the `Content-Type` of the body.
     var mediaType: MediaType { get }

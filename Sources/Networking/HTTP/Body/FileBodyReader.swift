@@ -27,8 +27,8 @@ final class FileBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because o
     /// - Parameters:
     ///   - length: The number of bytes to read. If the file has become longer, the rest is ignored.
     ///   - check: Called on the queue that reads the file, after bytes have been read and before they can be sent;
-    ///     `isEnd` says whether they are the last bytes. Not called after the reader has been closed. If it throws,
-    ///     reading ends with its error.
+    ///     `isEnd` says whether they are the last bytes. Not called after the reader has been closed. If the closure
+    ///     throws, reading ends with the closure's error.
     init(_ file: FileHandle, length: Int, check: (@Sendable (_ isEnd: Bool) throws -> Void)? = nil) {
         self.file = file
         self.check = check

@@ -140,8 +140,8 @@ extension HTTPBody {
         return Int(status.st_size)
     }
 
-    /// Opens a regular file. Something else may have taken its place since ``fileLength(_:)`` was called. For example,
-    /// opening a named pipe could block forever, perhaps on the thread of an engine.
+    /// Opens a file only if it is a regular file. The file may have been replaced since ``fileLength(_:)`` was called,
+    /// for example by a named pipe, and opening a pipe could block an engine's thread forever.
     static func regularFile(_ url: URL) throws -> FileHandle {
         let file = systemOpen(url.path)
         var status = stat()

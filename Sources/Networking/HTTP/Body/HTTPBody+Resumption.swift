@@ -29,9 +29,9 @@ extension HTTPBody {
         ///   - metadata: The properties of the file that are sent to the server (`Upload-Metadata`), such as its name.
         ///     The name of a property consists of ASCII characters other than space and comma.
         ///   - allowsPlain: Whether the file is sent with the endpoint's own request if the server's response to
-        ///     OPTIONS does not name tus. Such an upload cannot be resumed. Default: false: a tus upload is created
-        ///     nevertheless, because gateways often respond to OPTIONS themselves. A server without tus then receives
-        ///     the request that creates the upload, without the file, and the call ends with
+        ///     OPTIONS does not name tus. Such an upload cannot be resumed. Default: false. A tus upload is then
+        ///     created nevertheless, because gateways often respond to OPTIONS themselves. A server without tus then
+        ///     receives the request that creates the upload, without the file, and the call ends with
         ///     ``NetworkError/Kind/uploadRefused``.
         public static func tus(
             partSize: Int? = nil, sendsFirstPart: Bool = false, metadata: [String: String] = [:],
@@ -42,8 +42,9 @@ extension HTTPBody {
         }
     }
 
-    /// Returns the body as an upload that resumes after an interruption: in the next attempt, the next call or the next
-    /// process, at the position that the server reports. The body must be a file, and the method POST.
+    /// Returns the body as an upload that can resume after an interruption. It resumes in the next attempt, the next
+    /// call or the next process, at the position that the server reports. The body must be a file, and the request
+    /// method must be POST.
     ///
     /// A small hidden file in the same folder, such as `.film.mp4.upload`, stores the URL of the upload, with its
     /// query. The hidden file is removed when the upload is complete, and only its owner may read it. The folder must
@@ -77,7 +78,7 @@ extension HTTPBody {
     /// part.
     var part: (start: Int, of: Int)? { source?.part }
 
-    /// Returns the body of some bytes of a file, which must not change before they have been read.
+    /// Returns a body with some bytes of a file. These bytes must not change before they have been read.
     ///
     /// - Parameter beforeEnd: Called on the queue that reads the file, before the last bytes can be sent.
     static func bytes(
@@ -86,7 +87,7 @@ extension HTTPBody {
         HTTPBody(
             .source(
                 Source(
-                    // A piece of the kind `file` would stand for the whole file.
+                    // A piece of the kind `file` would mean the whole file.
                     length: range.count, isReplayable: true, pieces: [.unknown],
                     part: (range.lowerBound, file.identity.size)
                 ) {

@@ -2,15 +2,15 @@ public import Foundation
 
 extension HTTPBody {
     /// Creates a body whose bytes an asynchronous sequence supplies while they are sent, for example to forward the
-    /// body of a response. Each chunk is requested after the previous chunk has been sent. The body is sent once: it
-    /// cannot be repeated by a retry, a redirect or after a refresh.
+    /// body of a response. Each chunk is requested after the previous chunk has been sent. The body can be sent only
+    /// once: a retry or a redirect cannot repeat it, and neither can the request after a token refresh.
     ///
     /// - Parameters:
     ///   - chunks: The chunks. An error that the sequence throws ends the call with
     ///     ``NetworkError/Kind/bodyUnreadable``.
     ///   - length: The number of bytes. Default: nil, not known; the body is sent in chunks. If the sequence supplies a
-    ///     different number of bytes, the call ends with the same error. The last chunk is sent when the sequence has
-    ///     ended.
+    ///     different number of bytes, the call also ends with ``NetworkError/Kind/bodyUnreadable``. The last chunk is
+    ///     sent when the sequence has ended.
     ///   - contentType: The media type; nil for no `Content-Type`.
     public static func stream<Chunks: AsyncSequence & Sendable>(
         _ chunks: Chunks, length: Int? = nil, contentType: MediaType? = .octetStream
@@ -92,8 +92,8 @@ private final class SequenceBodyReader: HTTPBody.Reader {
                 var (iterator, total) = (chunks.makeAsyncIterator(), 0)
                 while let chunk = try await iterator.next() {
                     total += chunk.count
-                    // Surplus bytes are detected before the last byte is sent, because the request would then be
-                    // complete.
+                    // Surplus bytes are detected before the last byte is sent, because sending the last byte completes
+                    // the request.
                     while total == length, let more = try await iterator.next() { total += more.count }
                     if let length, total > length {
                         throw NetworkError.bodyUnreadable("its sequence has more than \(length) bytes")

@@ -1,8 +1,8 @@
 /// Reads a JSON text, [RFC 8259](https://www.rfc-editor.org/rfc/rfc8259), token by token.
 ///
-/// Foundation decodes the types of an app. This scanner reads values of unknown type, because Foundation's decoder
-/// would have to try one type after another, and a wrong guess takes longer for a value that is nested more deeply.
-/// Here, time and memory are proportional to the length of the text.
+/// Foundation decodes the types of an app. This scanner reads values of unknown type. Foundation's decoder would have
+/// to try one type after another, and each wrong guess takes longer if the value is nested more deeply. Here, time and
+/// memory are proportional to the length of the text.
 struct JSONScanner {
     /// A part of a JSON text.
     enum Token: Equatable {
@@ -182,7 +182,7 @@ struct JSONScanner {
         return JSONScanner.fault("expected \(expected), found \(found) at byte \(position)")
     }
 
-    /// A limit that a valid text exceeds. It is the underlying error of a decoding error.
+    /// The error for a valid text that exceeds a limit. It becomes the underlying error of a decoding error.
     struct Limit: Error, CustomStringConvertible {
         let description: String
         init(_ description: String) { self.description = description }

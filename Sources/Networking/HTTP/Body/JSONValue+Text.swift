@@ -6,9 +6,9 @@ extension JSONValue {
     ///
     /// - Parameter text: The text, in UTF-8. UTF-16 and UTF-32 are recognized as well.
     /// - Throws: `DecodingError.dataCorrupted`, which says what was expected, what was found, and at which byte. The
-    ///   method throws if the text is not JSON, if arrays and objects are nested more than 512 levels deep, if there
-    ///   are more than 2,000,000 values, names, and ends of arrays and objects, if a string has more than 256 combining
-    ///   marks in a row, or if a number is too large for a `Double`.
+    ///   method throws in these cases: the text is not JSON; arrays and objects are nested more than 512 levels deep;
+    ///   there are more than 2,000,000 values, names, and ends of arrays and objects; a string has more than 256
+    ///   combining marks in a row; a number is too large for a `Double`.
     public init(json text: Data) throws {
         try self.init(json: text, depth: 512)
     }
@@ -25,7 +25,8 @@ extension JSONValue {
     }
 
     /// - Parameter maximumCount: The maximum number of values, names, and ends of arrays and objects. In memory, each
-    ///   of them is larger than in the text: an element takes 24 bytes, an object with one member about 150.
+    ///   of them is larger than in the text: an element takes 24 bytes, and an object with one member takes about 150
+    ///   bytes.
     init(json text: Data, depth: Int, maximumCount: Int = JSONValue.standardCount) throws {
         guard let text = String(data: text, encoding: text.encodingOfJSON) else {
             throw JSONScanner.fault("it is not UTF-8")
@@ -71,8 +72,8 @@ extension JSONValue {
         }
     }
 
-    /// Reads a number. The result is an integer if the number's value is an integer, however it is written (`1.0`,
-    /// `1e3`), and a decimal number if a `Double` cannot keep the digits.
+    /// Reads a number. If the number's value is an integer, however it is written (`1.0`, `1e3`), the result is an
+    /// integer. If a `Double` cannot keep the digits, the result is a decimal number.
     init(number text: String) throws {
         if let value = Int64(text) {
             self = .int(value)

@@ -144,8 +144,8 @@ extension JSONValue: Codable {
         return .double(try container.decode(Double.self))
     }
 
-    /// The maximum depth at which arrays and objects are encoded: an encoder needs several KiB of the thread's stack for
-    /// each level, and a thread of the system may have only 512 KiB.
+    /// The maximum depth at which arrays and objects are encoded: an encoder needs several KiB of the thread's stack
+    /// for each level, and a thread of the system may have only 512 KiB.
     static let deepestEncoded = 64
 
     /// Encodes the value. The encoder's key strategy does not change the names of members.
@@ -243,8 +243,8 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
 
 extension JSONValue: CustomStringConvertible {
     /// The value as JSON on one line, with sorted names. Control characters and characters that change the text
-    /// direction are escaped as in Swift (`\u{0085}`), so the text is for people, not for parsers. A value that is nested
-    /// more than 64 levels deep has no such text.
+    /// direction are escaped as in Swift (`\u{0085}`), so the text is for people, not for parsers. A value that is
+    /// nested more than 64 levels deep has no such text.
     public var description: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

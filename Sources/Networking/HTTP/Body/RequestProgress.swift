@@ -69,7 +69,7 @@ struct TransferCount: Sendable {
         progress.completed = max(progress.completed, start)
     }
 
-    /// Notes how much of a body that is decoded has been received. Like the number of bytes, the fraction does not
+    /// Notes the fraction of an encoded body that has been received. Like the number of bytes, this fraction does not
     /// decrease.
     mutating func noteEncoded(_ fraction: Double?) {
         progress.encodedFraction = fraction.map { max(progress.encodedFraction ?? 0, min($0, 1)) }

@@ -8,9 +8,10 @@ public import Foundation
 /// var query: URLQuery { ["q": text, "page": page, "tag": "a", "tag": "b", "sort": order] }   // nil leaves an item out
 /// ```
 ///
-/// A value is a text, a number, a Boolean, a UUID, a date, a URL, an enumeration case with a raw value, or any other
-/// `Encodable` value, which ``URLQueryEncoder`` writes with its defaults. If a value is none of these, or a number is
-/// not finite, the call that uses the query ends with ``NetworkError/Kind/invalidRequest`` before anything is sent.
+/// A value is a text, a number, a Boolean, a UUID, a date, a URL, or an enumeration case with a raw value. It can also
+/// be any other `Encodable` value: ``URLQueryEncoder`` writes it with its defaults. If a value is none of these, or a
+/// number is not finite, the call that uses the query ends with ``NetworkError/Kind/invalidRequest`` before anything is
+/// sent.
 public struct URLQuery: Hashable, Sendable {
     /// One item: `name=value`, or the name alone if the value is nil.
     public struct Item: Hashable, Sendable {
@@ -71,8 +72,8 @@ public struct URLQuery: Hashable, Sendable {
             })
     }
 
-    /// Creates a query of the members of a value, which is a struct or a dictionary. If the value cannot be encoded,
-    /// the call that uses the query ends with ``NetworkError/Kind/invalidRequest`` before anything is sent.
+    /// Creates a query of the members of a value (a struct or a dictionary). If the value cannot be encoded, the call
+    /// that uses the query ends with ``NetworkError/Kind/invalidRequest`` before anything is sent.
     public static func encoded(_ value: some Encodable, using encoder: URLQueryEncoder = URLQueryEncoder()) -> URLQuery
     {
         do { return try encoder.encode(value) } catch { return URLQuery([], Fault(error: error)) }
@@ -81,8 +82,8 @@ public struct URLQuery: Hashable, Sendable {
     /// Whether the query has no items and no error.
     package var isEmpty: Bool { items.isEmpty && fault == nil }
 
-    /// The text of the first item with a name; nil if there is none. Setting a value replaces all items of the name at
-    /// the place of the first one. Setting nil removes them.
+    /// The text of the first item with a name; nil if there is none. Setting a value replaces all items of the name.
+    /// The new item has the position of the first replaced item. Setting nil removes the items.
     public subscript(name: String) -> String? {
         get { items.first { $0.name == name }?.value }
         set { set(name, newValue) }

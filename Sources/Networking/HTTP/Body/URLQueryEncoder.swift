@@ -3,8 +3,8 @@ public import Foundation
 /// Encodes a value as pairs of a name and a text, for the query of a URL and for the body of a form.
 ///
 /// The defaults suit most servers: names in alphabetical order, `a[b]=` for nested members, `a[]=` for arrays, `true`
-/// and `false` for Booleans. Nil is omitted. These are the defaults of Alamofire's `URLEncoding`, except for Booleans,
-/// which are written as in paths and in `URLQuery` literals: set `booleans: .numeric` if the server expects `1` and
+/// and `false` for Booleans. Nil is omitted. These are the defaults of Alamofire's `URLEncoding`, except for Booleans.
+/// Booleans are written as in paths and in `URLQuery` literals: set `booleans: .numeric` if the server expects `1` and
 /// `0`.
 ///
 /// ```swift

@@ -100,8 +100,8 @@ extension NetworkError.Kind {
     public static let invalidResponse = Self("invalidResponse")
     /// The body cannot be decoded as the requested type. The underlying error is the decoding error.
     public static let undecodableBody = Self("undecodableBody")
-    /// The file of a download, or the file that notes the URL of an upload, cannot be written: it already exists, the
-    /// disk is full, or the folder does not exist or is not writable.
+    /// A file cannot be written: it already exists, the disk is full, or the folder does not exist or is not writable.
+    /// The file is the target of a download, or the note with the URL of an upload.
     public static let fileNotWritable = Self("fileNotWritable")
     /// The bytes of a download do not have the expected checksum.
     public static let checksumMismatch = Self("checksumMismatch")

@@ -30,7 +30,8 @@ public struct NetworkError: Error {
     public var retryDecision: RetryDecision?
     /// The redirects before the failure, in order.
     public internal(set) var redirects: [HTTPResponse] = []
-    /// The report of the call. Its type belongs to a higher layer, which returns it as `report`.
+    /// The report of the call. The type of the report belongs to a higher layer, where the property `report` returns
+    /// it.
     var attachment: (any Sendable)?
 
     /// Creates an error with one attempt.
@@ -86,8 +87,7 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, L
         return (description, error.recoverySuggestion)
     }
 
-    /// Whether this error, if a refresh ends with it, means that the server refuses the refresh and the session is
-    /// over.
+    /// Whether this error of a refresh means that the server refuses the refresh and that the session is over.
     var isRefusalOfRefresh: Bool {
         kind == .unacceptableStatus && [.badRequest, .unauthorized, .forbidden].contains(status)
     }
@@ -149,7 +149,7 @@ extension NetworkError {
         }
     }
 
-    /// Returns the error as code outside its call keeps it.
+    /// Returns the error for use outside its call.
     func leavingCall() -> NetworkError {
         var error = self
         error.request = request?.leavingCall()

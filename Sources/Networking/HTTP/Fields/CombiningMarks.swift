@@ -71,7 +71,8 @@ enum CombiningMarks {
         return position > start ? position - start : nil
     }
 
-    /// Returns the scalar, or the half of a scalar, that begins at a position, and the number of its bytes.
+    /// Returns the scalar that begins at a position, and its number of bytes. A `\u` escape can be half of a surrogate
+    /// pair.
     private static func scalar(_ text: UnsafeRawBufferPointer, at start: Int) -> (UInt32, Int) {
         let first = text[start]
         func bits(_ offset: Int) -> UInt32? {

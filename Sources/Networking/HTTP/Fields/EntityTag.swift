@@ -2,8 +2,8 @@ import Foundation
 
 /// An entity tag, [RFC 9110 section 8.8.3](https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3).
 struct EntityTag: Equatable, Sendable {
-    /// The length of the longest validator that is sent back to a server, in bytes. The server, or another server to
-    /// which it redirects, could refuse a longer field again and again.
+    /// The length of the longest validator that is sent back to a server, in bytes. If a longer validator were sent
+    /// back, the server or the target of a redirect could refuse every request with it.
     static let largest = 1_024
 
     let isWeak: Bool
@@ -44,7 +44,7 @@ extension HTTPHeaders {
 
     /// The entity tag, if it is one tag and not weak (RFC 9110 section 8.8.3).
     var strongTag: String? {
-        // The text is sent as it is, so that it must not begin or end with a space of any kind.
+        // The text is sent unchanged, so it must not begin or end with a space of any kind.
         guard let text = self[.eTag], text.utf8.count <= EntityTag.largest, text.hasPrefix("\""), text.hasSuffix("\"")
         else { return nil }
         return EntityTag(text).isValid ? text : nil
@@ -59,6 +59,6 @@ extension HTTPHeaders {
     }
 
     /// Whether the server executes the request only if the resource is in a certain state. If such a request is sent
-    /// twice, the second one is refused because of the first.
+    /// twice, the server refuses the second one because the first one has changed the state.
     var hasWriteCondition: Bool { contains(.ifMatch) || contains(.ifUnmodifiedSince) }
 }

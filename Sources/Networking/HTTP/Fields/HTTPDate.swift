@@ -15,7 +15,8 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
         secondsSince1970 = seconds.isNaN ? 0 : Int64(min(max(seconds, -62_167_219_200), Double(HTTPDate.latest)))
     }
 
-    /// The length of the longest text that is parsed as the date of a message, in bytes. A date has at most 33.
+    /// The length in bytes of the longest text that is parsed as the date of a message. A valid date has at most 33
+    /// bytes.
     static let longest = 128
 
     /// The end of the year 9999. Four digits can express the years 0000 to 9999, so earlier and later dates are clamped
@@ -49,7 +50,8 @@ package struct HTTPDate: Hashable, Comparable, Sendable {
 
     /// Creates a date from components in UTC. Returns nil if the calendar date or the time of day does not exist.
     ///
-    /// - Parameter lastSecond: The last second of a minute. If it is 60, a leap second is read as the next minute.
+    /// - Parameter lastSecond: The largest value of `second`. If it is 60, a leap second is read as the first second of
+    ///   the next minute.
     init?(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int, lastSecond: Int = 59) {
         guard (0...9_999).contains(year), (1...12).contains(month),
             (1...HTTPDate.length(ofMonth: month, in: year)).contains(day), (0..<24).contains(hour),

@@ -90,8 +90,8 @@ extension HTTPHeader.Name {
         .ifMatch, .ifNoneMatch, .ifModifiedSince, .ifUnmodifiedSince, "If", "If-Schedule-Tag-Match",
     ]
 
-    /// Whether the value may identify the user, so that a stored response applies only to requests with the same value.
-    /// This is true if the name is not harmless, and if its value normally stays the same from request to request.
+    /// Whether the value may identify the user. If it may, a stored response applies only to requests with the same
+    /// value. True if the name is not harmless and its value normally stays the same from request to request.
     var mayIdentifyUser: Bool { !isHarmless && !HTTPHeader.Name.changing.contains(self) }
 
     private static let changing: Set<HTTPHeader.Name> = [.idempotencyKey, "tracestate", "Last-Event-ID"]

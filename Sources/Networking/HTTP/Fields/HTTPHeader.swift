@@ -16,19 +16,20 @@ public struct HTTPHeader: Hashable, Sendable {
     /// values. It keeps `Idempotency-Key`, `Prefer`, `Last-Event-ID` and `X-HTTP-Method-Override`, because it would
     /// have another meaning without them. Set this flag if a field with a harmless name contains a secret in your app.
     package let isSensitive: Bool
-    /// The part of the library that has added the field. A field that other code sets in its place has another source.
+    /// The part of the library that has added the field. If other code replaces the field, the new field has another
+    /// source.
     private(set) var source = Source.any
 
     /// The parts of the library that add fields which are treated differently from the fields of the app.
     enum Source: Sendable {
         /// The app, or a part of the library whose fields are treated like those of the app.
         case any
-        /// The environment of a service: the field stays at the environment's origin.
+        /// The environment of a service. The field is sent only to the environment's origin.
         case environment
         /// A converter, because the request had no such field.
         case converter
-        /// A session, whose token is the value. The cache treats all tokens of a user as equal. The user is nil if it
-        /// is not known whose token it is.
+        /// A session: the value is the session's token. The cache treats all tokens of one user as equal. The user is
+        /// nil if the token's owner is not known.
         case session(User?)
     }
 
@@ -154,8 +155,8 @@ enum HTTPGrammar {
         return !isBlank(first) && !isBlank(last) && isFieldContent(text)
     }
 
-    /// Whether the text contains no control character except the tab, and no line separator. This excludes CR, LF and
-    /// NUL, and also the controls U+0080 to U+009F, which some programs treat as ends of lines.
+    /// Whether the text is free of line separators and of control characters other than the tab. Among these control
+    /// characters are CR, LF and NUL, and also U+0080 to U+009F, which some programs treat as ends of lines.
     static func isFieldContent(_ text: String) -> Bool {
         // The loop does not end early, so that the compiler can compare many bytes at once.
         let (isValid, isASCII) = checkBytes(of: text) { bytes in

@@ -57,8 +57,8 @@ extension HTTPHeaders {
                 parameters: parameters)
         }
 
-        /// Skips the rest of a malformed parameter (RFC 8288 appendix B.3). After a quote that is not closed, this is
-        /// the rest of the value.
+        /// Skips the rest of a malformed parameter (RFC 8288 appendix B.3). If a quote is not closed, the rest of the
+        /// parameter is the rest of the field value.
         private static func skipRest(_ scanner: inout HTTPFieldScanner) {
             while let next = scanner.next, next != UInt8(ascii: ";"), next != UInt8(ascii: ",") {
                 guard scanner.quotedString() == nil else { continue }
@@ -92,9 +92,9 @@ extension HTTPResponse {
 }
 
 extension HTTPRequest {
-    /// Returns the URL that the server has chosen, without its user and password unless the request has the same user
-    /// and password for the same origin. A server must not choose the credentials that the client sends. Returns nil if
-    /// they cannot be removed.
+    /// Returns a URL that the server has chosen, without its user and password. A server must not choose the
+    /// credentials that the client sends. They are kept if the request's URL has the same ones for the same origin.
+    /// Returns nil if they cannot be removed.
     func withoutForeignUser(_ target: URL) -> URL? {
         guard target.user != nil || target.password != nil else { return target }
         let isOwn = target.user == url.user && target.password == url.password

@@ -9,7 +9,7 @@ extension HTTPHeaders {
         package let remaining: Int
         /// The time until the server accepts more requests; nil if the server does not send this time.
         package let reset: Duration?
-        /// Whether the server has stated ``reset``. Otherwise it is the length of the window.
+        /// Whether the server has stated ``reset``. If not, ``reset`` is the length of the window.
         package let isResetStated: Bool
 
         /// Creates a rate limit.
@@ -114,7 +114,7 @@ extension HTTPHeaders {
             if value.utf8.count <= HTTPDate.longest, let date = HTTPDate(value)?.date {
                 return .seconds(Swift.min(Swift.max(date.timeIntervalSince(now), 0), 31_536_000))
             }
-            // Intermediaries join fields.
+            // An intermediary may have joined several fields into one.
             let parts = value.utf8.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
             let numbers = parts.map { HTTPGrammar.roundedUp(Substring($0).trimmingBlanks()) }
             guard let longest = numbers.compactMap({ $0 }).max(), !numbers.contains(nil) else { return nil }

@@ -138,7 +138,7 @@ public struct HTTPHeaders: Hashable, Sendable {
             guard placed.insert(field.name).inserted else { continue }
             if case .any = first.source, field == first { result.append(field) } else { result.append(first) }
         }
-        // Names that are left in `placed` have their first value already.
+        // The first field of each name in `placed` is already in `result`.
         for field in new where placed.remove(field.name) == nil { result.append(field) }
         fields = result
     }

@@ -3,8 +3,8 @@ public import Foundation
 /// The scheme, host and port of a URL, [RFC 9110 section
 /// 4.3.1](https://www.rfc-editor.org/rfc/rfc9110#section-4.3.1). A redirect to another origin removes credentials.
 public struct HTTPOrigin: Hashable, Sendable {
-    /// The storage of an origin. It is a class, so that a copy of an origin is only a reference. An origin is created
-    /// once per URL, but policies copy it and use it as a dictionary key for every request.
+    /// The storage of an origin. The storage is a class, so copying an origin copies only a reference. An origin is
+    /// created once per URL, but policies copy it and use it as a dictionary key for every request.
     private final class Parts: Sendable {
         let scheme: String
         let host: String
@@ -144,7 +144,7 @@ extension URL {
     }
 
     /// Returns a text without the user information of all URLs in it, and without everything after the first `?` or
-    /// `#`. User information is between two slashes and an `@` before the next slash.
+    /// `#`. User information is the text between two slashes and an `@`, if no other slash comes before the `@`.
     ///
     /// Both methods work on bytes, because finding the previous character of a string can take time that is
     /// proportional to the length of the text.

@@ -27,7 +27,7 @@ public struct HTTPStatus: Hashable, Comparable, Sendable, ExpressibleByIntegerLi
     /// Returns the `Location` to which a response with this code and these fields redirects (RFC 9110 section 15.4);
     /// nil if the response is not a redirect.
     func location(in headers: HTTPHeaders) -> String? {
-        // Most responses are no redirects, and the first comparison is faster.
+        // Most responses are not redirects, so the faster comparison comes first.
         guard isRedirection, [301, 302, 303, 307, 308].contains(code),
             let location = headers.values(for: .location).first, !location.isEmpty
         else { return nil }
@@ -193,8 +193,8 @@ extension HTTPStatus {
         [.requestTimeout, 421, .tooEarly, .tooManyRequests, .serviceUnavailable, 529].contains(self)
     }
 
-    /// Whether a gateway responds in place of the server behind it, whose response was lost. (526 means that the
-    /// server's certificate is not valid.)
+    /// Whether a gateway responds in place of the server behind it, because that server's response was lost. (526 means
+    /// that the server's certificate is not valid.)
     var isOfGateway: Bool {
         [.badGateway, .gatewayTimeout, 520, 521, 522, 523, 524, 525, 527, 530, 598, 599].contains(self)
     }
@@ -204,13 +204,13 @@ extension HTTPStatus {
 }
 
 extension HTTPStatus {
-    /// The maximum number of bytes that are kept of the body of a rejected response.
+    /// The maximum number of bytes of a rejected response's body that are kept.
     static let rejectedBodySize = 1 << 20
-    /// The maximum number of bytes that are kept of an attempt's body if another attempt follows.
+    /// The maximum number of bytes of an attempt's body that are kept if another attempt follows.
     static let earlierBodySize = 64 << 10
 
-    /// Returns the bytes that an error keeps of a body: none if the status is a success, otherwise at most 1 MiB, which
-    /// is enough for the text of an error.
+    /// Returns the bytes of a body that an error keeps. Empty if the status is a success; otherwise at most 1 MiB,
+    /// which is enough for the text of an error.
     func beginning(of body: Data) -> Data {
         isSuccessful ? Data() : Data(body.prefix(HTTPStatus.rejectedBodySize))
     }

@@ -87,8 +87,8 @@ public struct MediaType: Sendable {
     /// Whether the content is a form, which a server cannot read without the media type.
     var isForm: Bool { type.lowercased() == "multipart" || essence == "application/x-www-form-urlencoded" }
 
-    /// Whether a form with the media type `form` can also be sent with this media type: a form with parts needs its
-    /// boundary.
+    /// Whether a form with the media type `form` can also be sent with this media type. A multipart form requires the
+    /// same boundary.
     func describesForm(_ form: MediaType) -> Bool {
         guard form.type.lowercased() == "multipart" else { return essence == form.essence }
         return type.lowercased() == "multipart" && self[parameter: "boundary"] == form[parameter: "boundary"]

@@ -3,12 +3,11 @@ package import Foundation
 extension URL {
     /// Creates a URL from a text that other code has written: a `Location`, the target of a link, or a text of the app.
     ///
-    /// `URL(string:)` also accepts a text with characters that a URL may not contain, but then escapes all percent
-    /// signs of a component, also those of valid escapes. This initializer keeps every valid escape, and escapes
-    /// exactly the bytes that a URL may not contain ([RFC 3986 section
-    /// 2.4](https://www.rfc-editor.org/rfc/rfc3986#section-2.4)). A percent sign without two hexadecimal digits is
-    /// escaped, too, because a `URL` cannot contain it. The segments `.` and `..` are removed, also from an absolute
-    /// URL (section 5.2.4). Spaces and tabs at either end are ignored.
+    /// If a component contains a character that a URL may not contain, `URL(string:)` escapes all percent signs of this
+    /// component, even those of valid escapes. This initializer keeps every valid escape, and escapes exactly the bytes
+    /// that a URL may not contain ([RFC 3986 section 2.4](https://www.rfc-editor.org/rfc/rfc3986#section-2.4)). A
+    /// percent sign without two hexadecimal digits is escaped, too, because a `URL` cannot contain it. The segments `.`
+    /// and `..` are removed, also from an absolute URL (section 5.2.4). Spaces and tabs at either end are ignored.
     ///
     /// - Parameter base: The URL to which the text is relative. Default: none, and the text needs a scheme.
     /// - Returns: An absolute URL; nil if there is none, for example because the host is not valid.

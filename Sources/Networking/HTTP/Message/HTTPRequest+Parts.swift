@@ -12,8 +12,8 @@ extension HTTPRequest {
         /// What remains of the part after its call, and in requests that do not belong to the call; nil if nothing
         /// remains. A response may leave its call twice, so the second time must change nothing.
         var outsideCall: Self? { get }
-        /// The values that must be equal if two requests are to be duplicates, or if a response to one of them may be
-        /// stored for the other, also on disk. Empty if the part makes no difference.
+        /// Two requests are duplicates only if these values are equal. Only then may a response to one request be
+        /// stored for the other request, even on disk. Empty if the part makes no difference.
         var identity: [String] { get }
     }
 
@@ -54,7 +54,7 @@ extension HTTPRequest {
             set { self[type] = newValue }
         }
 
-        /// Whether the part of this type is the same part in both, and not only an equal one.
+        /// Whether both contain the same instance of the part of this type. Equal parts are not enough.
         func share(_ type: any HTTPRequest.Part.Type, with other: Parts) -> Bool {
             box(of: ObjectIdentifier(type)) === other.box(of: ObjectIdentifier(type))
         }
@@ -112,7 +112,7 @@ extension HTTPRequest {
 
         /// Returns the values in which two requests must agree.
         ///
-        /// - Parameter own: The type of a part that is left out, because its room compares it in another way.
+        /// - Parameter own: The type of a part to omit, because the part's room compares it in another way.
         func identity(without own: (any HTTPRequest.Part.Type)? = nil) -> [String] {
             let left = own.map { ObjectIdentifier($0) }
             var values: [String] = []
@@ -174,9 +174,9 @@ extension HTTPRequest {
     /// Returns the request without the fields, options and parts that the server of another origin must not receive.
     /// Does nothing if the request goes to the same origin as the given requests.
     ///
-    /// A field is kept if it is harmless, or if no earlier request to another origin contains it with this value: in
-    /// that case, the code that changed the origin, or later code, has set the field. Fields of the environment are
-    /// never treated as harmless.
+    /// A field is kept if it is harmless. It is also kept if no earlier request to another origin contains it with this
+    /// value: the field was then set by the code that changed the origin, or by later code. Fields of the environment
+    /// are never treated as harmless.
     ///
     /// - Parameter earlier: The requests from which this request was made. This request has the parts of the first one.
     package func leavingOrigin(of earlier: HTTPRequest...) -> HTTPRequest { leavingOrigin(of: earlier) }
@@ -196,7 +196,7 @@ extension HTTPRequest {
         return request
     }
 
-    /// Returns the request as code outside its call keeps or sends it.
+    /// Returns the request for use outside its call.
     package func leavingCall() -> HTTPRequest {
         var request = self
         request.parts = parts.outsideCall

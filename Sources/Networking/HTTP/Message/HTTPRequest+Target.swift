@@ -13,8 +13,8 @@ extension HTTPRequest {
     /// The items of the URL's query, without percent-encoding. A value that is not valid UTF-8 stays percent-encoded.
     public var query: URLQuery { URLQuery(percentEncoded: url.query(percentEncoded: true) ?? "") }
 
-    /// Appends items to the URL's query. The items that it already contains stay as they are, with their escapes, which
-    /// `URL.append(queryItems:)` changes: it writes `%2B` as `+`.
+    /// Appends items to the URL's query. The existing items keep their percent-escapes. (`URL.append(queryItems:)`
+    /// changes them: it writes `%2B` as `+`.)
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest`` if a value cannot be encoded.
     public mutating func append(query: URLQuery) throws {

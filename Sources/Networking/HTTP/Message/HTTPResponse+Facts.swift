@@ -1,6 +1,6 @@
 extension HTTPResponse {
-    /// The times at which the phases of one transfer ended, measured from the beginning of the transfer; nil if the
-    /// engine does not report a time.
+    /// The times at which the phases of one transfer ended, measured from the beginning of the transfer. A time that
+    /// the engine does not report is nil.
     public struct Timing: Hashable, Sendable {
         /// The time at which the address of the host was known.
         public var nameLookup: Duration?

@@ -52,7 +52,7 @@ public struct HTTPResponse: Sendable {
         _modify { yield &parts.value.timing }
     }
 
-    /// Whether the response belongs to the request of another caller, which this call has joined.
+    /// Whether this call has joined the request of another caller, and the response belongs to that request.
     package internal(set) var isShared: Bool {
         get { parts.value.isShared }
         set { parts.value.isShared = newValue }
@@ -123,7 +123,7 @@ public struct HTTPResponse: Sendable {
         return response
     }
 
-    /// Returns the response as code outside its call keeps it.
+    /// Returns the response for use outside its call.
     package func leavingCall() -> HTTPResponse {
         var response = self
         response.request = request.leavingCall()

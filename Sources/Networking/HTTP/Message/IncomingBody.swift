@@ -68,7 +68,7 @@ public struct IncomingBody: AsyncSequence, Sendable {
             abandon: { pipe.abandon() })
     }
 
-    /// Returns the same body, whose chunks are pulled inside `action`, and which calls `end` when it is released.
+    /// Returns the same body. Its chunks are pulled inside `action`, and `end` is called when the body is released.
     func pulled(
         by action: @escaping @Sendable (_ pull: () async throws -> Data?) async throws -> Data?,
         whenReleased end: @escaping @Sendable () -> Void = {}
