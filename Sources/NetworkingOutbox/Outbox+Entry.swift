@@ -11,42 +11,46 @@ extension Outbox {
         /// The `order` with which the entry was stored; nil if the entry is independent of all others or cannot be
         /// read.
         public let order: String?
-        /// The user who has written it; nil if nobody was logged in.
+        /// The user who has written the entry; nil if nobody was logged in.
         public let owner: String?
-        /// The time at which it was stored, by the wall clock; nil if it cannot be read.
+        /// The time at which the entry was stored, by the wall clock; nil if the entry cannot be read.
         public let enqueued: Date?
-        /// The time after which it is no longer sent, by the wall clock; nil for never.
+        /// The time after which the entry is no longer sent, by the wall clock; nil for no limit.
         public let expires: Date?
-        /// The `Idempotency-Key` with which it is sent; empty if the entry cannot be read.
+        /// The `Idempotency-Key` with which the entry is sent; empty if the entry cannot be read.
         public let idempotencyKey: String
-        /// What has happened to it.
+        /// What has happened to the entry.
         public let state: State
-        /// Why the last attempt of this process has failed, if the entry waits for the next attempt; nil otherwise.
+        /// If the entry waits for its next attempt, the reason why the last attempt of this process failed. Otherwise
+        /// nil.
         public let failure: String?
 
         /// What has happened to an entry.
         public enum State: Hashable, Sendable {
-            /// It is sent after the entries before it, when the network, the service's policies and the session allow
-            /// it.
+            /// The entry waits to be sent. It is sent after the entries before it, when the network, the service's
+            /// policies and the session permit this.
             case waiting
-            /// It is being sent.
+            /// The entry is being sent.
             case sending
-            /// It waits for another entry with the same `order`, about which the app has to decide.
+            /// The entry waits for an earlier entry with the same `order`. The app has to decide about the earlier
+            /// entry.
             case behind(Entry.ID)
-            /// It waits until its user logs in.
+            /// The entry waits until its user logs in.
             case waitingForOwner
-            /// The server has refused it, or its request cannot be sent. The app has to decide. The body is that of the
-            /// response, at most 64 KiB.
+            /// The server has refused the entry, or the request of the entry cannot be sent. The app has to decide.
+            /// `body` is the body of the response, at most 64 KiB.
             case refused(HTTPStatus?, reason: String, body: Data)
-            /// Its response was lost, and the outbox has the setting ``Outbox/InDoubt/ask``. The app has to decide.
+            /// The response to the entry was lost, and the outbox has the setting ``Outbox/InDoubt/ask``. The app has
+            /// to decide.
             case inDoubt(reason: String)
-            /// It cannot be read: it is damaged, or comes from another version of the app or the library. It is kept.
+            /// The entry cannot be read: it is damaged, or comes from another version of the app or the library. The
+            /// outbox keeps the entry.
             case unreadable(reason: String)
-            /// The server has executed it. The body is that of the response, at most 64 KiB.
+            /// The server has executed the entry. `body` is the body of the response, at most 64 KiB.
             case sent(HTTPStatus, body: Data)
-            /// Its time has passed before it was sent.
+            /// The expiry time of the entry passed before the entry was sent.
             case expired
-            /// It was removed: by the app, or because its user has logged out.
+            /// The entry was removed by the app, or because its user has logged out.
             case dropped
         }
     }

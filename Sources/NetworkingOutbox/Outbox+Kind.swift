@@ -12,9 +12,9 @@ extension Outbox {
     /// ]
     /// ```
     ///
-    /// An entry whose name or version the outbox does not know is reported (``Entry/State/unreadable(reason:)``), and
-    /// waits for a version of the app that knows it. The body of an entry is stored with it: an entry of an earlier
-    /// version is sent with the body that it had.
+    /// If the outbox does not know the name or the version of an entry, it reports the entry
+    /// (``Entry/State/unreadable(reason:)``). The entry then waits for a version of the app that knows both. The body
+    /// is stored with the entry, so an entry of an earlier version is sent with its original body.
     public struct Kind: Sendable {
         let name: String
         let version: Int

@@ -33,10 +33,10 @@ public import Networking
 /// An app and its extensions may use one folder. One process sends at a time. If a process ends while it sends, another
 /// process continues when the lease has expired. The folder must be on the disk of the machine.
 public final class Outbox: Sendable {
-    /// The broadcaster of the entries of all users. It publishes each entry that is stored, sent, held back or over.
-    /// The last state of an entry that is over (``Entry/State/isEnd``) is published again to each new observation, even
-    /// after a restart, until a process calls ``acknowledge(_:)``. Entries about which the app has to decide are also
-    /// published again. The end of an entry that the app drops is published only once.
+    /// The broadcaster of the entries of all users. It publishes an entry when the entry is stored, sent, held back or
+    /// over. The last state of an entry that is over (``Entry/State/isEnd``) is published again to each new
+    /// observation, even after a restart, until a process calls ``acknowledge(_:)``. Entries about which the app has to
+    /// decide are also published again. The end of an entry that the app drops is published only once.
     public let changes: Broadcaster<Entry>
     private let core: OutboxCore
 
@@ -60,7 +60,8 @@ public final class Outbox: Sendable {
     ///   - copiesFiles: Whether a body that is a file is copied into the folder. If not, the file must exist until the
     ///     entry has been sent. Default: true.
     ///   - maximumConcurrentSends: The maximum number of entries that are sent at the same time. Default: 4.
-    ///   - reachability: The service that ends a wait for the network early. Default: nil.
+    ///   - reachability: The service that detects when the network can be reached again, so that a wait for the network
+    ///     ends early. Default: nil.
     ///   - lease: The time after which another process continues if the process that sends has ended. Default: 10
     ///     seconds.
     /// - Throws: ``NetworkError`` if other users have access to the folder, or if two endpoints have the same name and
@@ -92,14 +93,14 @@ public final class Outbox: Sendable {
     ///
     /// - Parameters:
     ///   - endpoint: The write. Its type must be one of the outbox's endpoints.
-    ///   - order: A name: entries with the same name are sent one after the other. Default: nil; the entry is
+    ///   - order: A name. Entries with the same name are sent one after the other. Default: nil; the entry is
     ///     independent of all others.
     ///   - expires: The time after which the entry is no longer sent, but ends with ``Entry/State/expired``. Choose a
     ///     time for which the server remembers idempotency keys. Default: nil, never.
     /// - Returns: The entry, as a receipt.
     /// - Throws: ``NetworkError/Kind/invalidRequest`` if the endpoint cannot be stored, or its request cannot be
     ///   created; ``NetworkError/Kind/noToken`` if the endpoint needs a token and nobody is logged in; `CocoaError`
-    ///   with the path if the entry cannot be written. Then nothing is stored.
+    ///   with the path if the entry cannot be written. If the method throws, nothing is stored.
     @discardableResult
     public func enqueue(_ endpoint: some Endpoint, order: String? = nil, expires: Duration? = nil) async throws -> Entry
     {
@@ -126,8 +127,8 @@ public final class Outbox: Sendable {
     /// and cancels the call if the request has not been sent yet. While another process sends, the method waits for
     /// that process. To stop waiting, cancel the task that calls the method.
     ///
-    /// - Returns: Whether the entry was removed. False if it has been sent or does not exist. Also false if it has just
-    ///   become in doubt, because the process that sent it has ended; then decide again.
+    /// - Returns: Whether the entry was removed. False if it has been sent or does not exist. Also false if the process
+    ///   that sent the entry has ended, so that the entry is in doubt now. In this case, decide again.
     @discardableResult
     public func drop(_ id: Entry.ID) async throws -> Bool { try await core.drop(id) }
 
@@ -156,8 +157,8 @@ public final class Outbox: Sendable {
     public enum InDoubt: Sendable {
         /// The entry is sent again, with the same idempotency key.
         case sendAgain
-        /// Neither the outbox nor a retry sends the entry again: the app decides. Use it for servers that do not honour
-        /// idempotency keys.
+        /// Neither the outbox nor a retry sends the entry again: the app decides. Use this setting for servers that do
+        /// not honour idempotency keys.
         case ask
     }
 }

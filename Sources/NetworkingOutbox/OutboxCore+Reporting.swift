@@ -13,7 +13,8 @@ extension OutboxCore {
         for follower in machine.followers(of: name) { publish(follower) }
     }
 
-    /// Publishes the entries that wait for a user, or no longer do, because another user is logged in.
+    /// Publishes the entries that now wait for their user, and the entries that no longer wait for their user, because
+    /// another user is logged in.
     func publishOwner(after old: OutboxMachine.Owner) {
         let changed = machine.entries.values.filter { entry in
             guard entry.stage == .waiting, let owner = entry.owner else { return false }

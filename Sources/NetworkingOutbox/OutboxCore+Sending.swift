@@ -145,7 +145,7 @@ extension OutboxCore {
         let call = calls.removeValue(forKey: name)
         machine.end(name, as: end, at: clock.now(), fraction: random.fraction())
         if let state {
-            // If it cannot be recorded now, it is recorded later.
+            // If the note cannot be recorded now, it is recorded later.
             try? record(OutboxNote(state: state, isLost: end == .lost, call: call?.id), of: name)
         } else {
             if end == .stale { marks[name] = nil }

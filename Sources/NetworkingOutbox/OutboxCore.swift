@@ -33,7 +33,7 @@ final class OutboxCore: @unchecked Sendable {  // because every variable is used
     var calls: [OutboxName: Call] = [:]
     /// The last owner that was known.
     var lastOwner = OutboxMachine.Owner.unknown
-    /// Whether this process holds the lease, and may change entries that are not being sent.
+    /// Whether this process holds the lease. If so, it may change entries that are not being sent.
     var isLeader = false
     var isClosed = false
     private var signal: Settlement<Void>?

@@ -164,7 +164,7 @@ package struct OutboxFolder: Sendable {
         let body = part == nil ? nil : record.body?.file?.name
         if let part, let body, rename(part.path, path(body)) != 0 { throw FileLock.fault(path(body)) }
         do { try OwnedFile.replace(path(name.file), with: bytes) } catch {
-            // The file may have its new content nevertheless.
+            // Despite the error, the file may have its new content.
             if let body, (try? self.record(name))?.body?.file?.name != body { unlink(path(body)) }
             throw error
         }

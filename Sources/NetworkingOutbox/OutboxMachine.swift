@@ -102,7 +102,7 @@ package struct OutboxMachine: Sendable {
     package struct Line: Hashable, Sendable {
         package struct Pause: Hashable, Sendable {
             package var end: Duration
-            /// Whether the server has asked for it.
+            /// Whether the server has requested the pause.
             package var isAsked: Bool
         }
 
@@ -147,7 +147,8 @@ package struct OutboxMachine: Sendable {
         queue(lane)
     }
 
-    /// Sends an entry without a pause, because the app has decided about it, unless the server has asked for the pause.
+    /// Ends the pause before an entry, because the app has decided about the entry. A pause that the server has
+    /// requested does not end.
     package mutating func resume(_ name: OutboxName) {
         if lines[lane(of: name)]?.pause?.isAsked == false { lines[lane(of: name)]?.pause = nil }
         queue(lane(of: name))
@@ -195,7 +196,7 @@ package struct OutboxMachine: Sendable {
 
     func lane(of name: OutboxName) -> Lane { name.lane.map { .order($0) } ?? .single(name) }
 
-    /// The entry that the app has to decide about before an entry can be sent; nil if there is none.
+    /// The entry about which the app has to decide before the given entry can be sent; nil if there is none.
     package func obstacle(of name: OutboxName) -> OutboxName? {
         guard let first = lines[lane(of: name)]?.names.first, first != name, let entry = entries[first] else {
             return nil

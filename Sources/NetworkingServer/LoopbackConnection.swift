@@ -4,7 +4,7 @@ import Networking
 /// One accepted connection. Its own thread reads requests, starts a task for each request and writes the answers. The
 /// tasks share only the jobs with this thread; a lock protects the jobs.
 final class LoopbackConnection<Service: LoopbackService>: @unchecked Sendable {  // because only its thread uses it
-    /// A task for the thread of the connection while a request is answered.
+    /// What the connection's thread has to do while a request is answered.
     private enum Job {
         case read(CheckedContinuation<Data?, any Error>)
         case answer(Service.Answer)
@@ -146,7 +146,8 @@ extension LoopbackConnection {
 
     private func readHead() -> [String]? {
         let separator = Data("\r\n\r\n".utf8)
-        // The bytes that were searched before are not searched again, apart from a part of a separator at their end.
+        // Bytes that were already searched are not searched again, except the last few, which may be the beginning of a
+        // separator.
         var searched = 0
         while true {
             if let end = buffer.range(of: separator, in: (buffer.startIndex + searched)..<buffer.endIndex) {

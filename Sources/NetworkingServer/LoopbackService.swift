@@ -21,7 +21,7 @@ package protocol LoopbackService: Sendable {
     var mostConnections: Int { get }
     /// The time for which a read waits for a client that sends nothing, in seconds. Default: nil, no limit.
     var mostSecondsOfSilence: Int? { get }
-    /// The length of the longest head of a request, in bytes. After a longer one, the connection is closed. Default: 1
+    /// The length of the longest head of a request, in bytes. If a head is longer, the connection is closed. Default: 1
     /// MiB.
     var longestHead: Int { get }
 

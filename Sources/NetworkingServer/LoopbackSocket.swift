@@ -143,8 +143,8 @@ package struct LoopbackSocket: Sendable {
         }
     }
 
-    /// Waits until the peer closes the connection or sends bytes, or the time has passed. Returns true if the peer has
-    /// closed the connection.
+    /// Waits until the peer closes the connection or sends bytes, or until the time has passed. Returns true if the
+    /// peer has closed the connection.
     package func waitForPeerToLeave(milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&entry, 1, milliseconds) > 0 else { return false }

@@ -34,7 +34,7 @@ public enum EndpointContract {
     ///   library uses the default implementation of the member, without a warning);
     /// - the URL can be built and does not change when it is parsed again, and its path has no empty segment;
     /// - the header fields are valid;
-    /// - a GET or HEAD request has no body, and a form has no `Content-Type` of another kind;
+    /// - a GET or HEAD request has no body, and a request with a form has no `Content-Type` of another kind;
     /// - a path `/` is not used to add a slash to the base URL;
     /// - the body and the query can be encoded;
     /// - the endpoint can read its sample response and its sample error response;

@@ -48,7 +48,7 @@ public struct EndpointExample: Sendable, CustomStringConvertible {
         return "\(name).\(mirror.children.first?.label ?? "\(endpoint)")"
     }
 
-    /// The stored properties that have the name of a member of ``Endpoint`` but another type, one message each. Such a
+    /// One message for each stored property that has the name of a member of ``Endpoint``, but another type. Such a
     /// property does not implement the member, so the default implementation is used.
     var memberFaults: [String] {
         let members: [String: Any.Type] = [

@@ -17,8 +17,8 @@ public struct LoopbackResponse: PreparedResponse {
         /// Chunks in the chunked transfer coding, each sent in a separate write.
         case chunked([Data])
         /// Bytes that the closure writes. If `length` is not nil, it is the `Content-Length`, and the bytes are sent
-        /// unchanged. If it is nil, they are sent in the chunked transfer coding. The closure runs on the thread of the
-        /// connection and may block: `write` waits while the client reads slowly.
+        /// unchanged. If `length` is nil, the bytes are sent in the chunked transfer coding. The closure runs on the
+        /// thread of the connection and may block: `write` waits while the client reads slowly.
         case written(length: Int?, @Sendable (LoopbackWriter) throws -> Void)
         /// Bytes that replace the whole response, including its head. The server then closes the connection.
         case raw(Data)
@@ -78,7 +78,7 @@ public enum LoopbackFault: Hashable, Sendable {
     case resetBeforeHead
     /// Nothing is sent until the client closes the connection or the server stops.
     case stallBeforeHead
-    /// The head is sent, then nothing until the client closes the connection or the server stops.
+    /// The head is sent. After that, nothing is sent until the client closes the connection or the server stops.
     case stallAfterHead
     /// The connection is reset after this number of bytes of the body.
     case resetMidBody(after: Int)

@@ -19,7 +19,7 @@ public final class LoopbackWebSocket: @unchecked Sendable {  // because only the
     private var hasClosed = false
     /// The close frame of the client; nil if none has arrived.
     public private(set) var closure: WebSocketClose?
-    /// The payloads of the pings that have arrived. Each was answered.
+    /// The payloads of the pings that have arrived. If ``answersPings`` is true, each ping is answered.
     public private(set) var pings: [Data] = []
     /// The number of pongs that have arrived.
     public private(set) var pongs = 0

@@ -129,8 +129,8 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
     /// The timer of a deadline (`timeouts.total`) or of an idle timeout is also a sleep. Include it in `count`.
     /// Otherwise, the time can move to the end of this timer before the sleep that the test expects has begun.
     ///
-    /// The method returns only when enough tasks sleep on this clock, or its task is cancelled. Therefore, give
-    /// the clock to the service (`$0.clock`), and give the test a time limit.
+    /// The method returns only when enough tasks sleep on this clock, or when the task that called the method is
+    /// cancelled. Therefore, give the clock to the service (`$0.clock`), and give the test a time limit.
     ///
     /// - Returns: The duration by which the time moved.
     @discardableResult

@@ -54,8 +54,8 @@ extension PreparedResponse {
         Self(status, headers: [.location: location], body: Data())
     }
 
-    /// Returns the same response with a delay. A ``StubTransport`` measures the delay on its clock, a
-    /// ``LoopbackServer`` in real time.
+    /// Returns the same response with a delay. A ``StubTransport`` measures the delay on its clock. A
+    /// ``LoopbackServer`` measures the delay in real time.
     public func delayed(by delay: Duration) -> Self {
         var response = self
         response.delay = delay

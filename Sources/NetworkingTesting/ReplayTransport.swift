@@ -34,7 +34,7 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
         self.matching = matching
     }
 
-    /// The recorded exchanges that no request has used yet. The text of each is its method, host and path:
+    /// The recorded exchanges that no request has used yet. The text of each exchange is its method, host and path:
     /// `GET api.example.com/users/7`.
     public var unused: [String] {
         lock.withLock { waiting }.map { entry in

@@ -13,7 +13,7 @@ public struct StubResponse: PreparedResponse {
     public var delay: Duration = .zero
     /// The error that the transport throws instead of a response. Default: nil.
     public var error: (any Error)?
-    /// Opens the WebSocket of a handshake; nil for other responses.
+    /// A closure that opens the WebSocket of a handshake; nil for other responses.
     var socket: (@Sendable (WebSocketOrder) -> Void)?
 
     /// Creates a response.

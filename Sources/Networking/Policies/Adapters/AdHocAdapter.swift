@@ -36,7 +36,7 @@ public struct AdHocAdapter: RequestAdapter {
     }
 }
 
-/// The adapters of one call: the part of a request that the room `Adapters` writes.
+/// The adapters of one call. Only the code in the folder `Adapters` changes this part of a request.
 struct AdapterOrder: HTTPRequest.Order {
     /// Nil means the adapters of the next level.
     fileprivate(set) var adapters: [any RequestAdapter]?
@@ -52,7 +52,7 @@ struct AdapterOrder: HTTPRequest.Order {
 
 extension RequestSettings {
     /// The adapters of the call. They run after the adapters of ``NetworkConfiguration/requestAdaptingService`` and of
-    /// the session, so they see the token. They take no part in a reset. Default: none.
+    /// the session, so they see the token. They do not participate in a reset. Default: none.
     public var adapters: [any RequestAdapter]? {
         get { orders[order: AdapterOrder.self].adapters }
         set { orders[order: AdapterOrder.self].adapters = newValue }

@@ -2,8 +2,8 @@
 /// server.
 ///
 /// A caller that has stopped waiting needs no answer. If the handler of a server runs with the deadline of its request,
-/// all calls that it makes end at that time, with ``NetworkError/Kind/deadlineTimedOut``. A retry or a wait that would
-/// not end before the deadline is not started.
+/// all calls that the handler makes end at this deadline, with ``NetworkError/Kind/deadlineTimedOut``. A retry or a
+/// wait that would not end before the deadline is not started.
 ///
 /// ```swift
 /// try await CallDeadline.withValue(from: request.headers, in: .milliseconds("X-Timeout-Ms"), default: .seconds(10)) {
@@ -13,8 +13,8 @@
 ///
 /// The call of a stream is over when the head of the response has arrived, so the deadline does not end the body.
 ///
-/// Work that several calls share does not inherit the deadline: a token refresh, a transfer that duplicates have
-/// joined, and the background validation of a stored response.
+/// Work that several calls share does not inherit the deadline. Such work is a token refresh, a transfer that several
+/// identical calls wait for, or the background validation of a stored response.
 public struct CallDeadline: Sendable {
     private let deadline: Deadline
 
@@ -81,7 +81,8 @@ extension CallDeadline {
         func duration(of value: String) -> Duration? {
             let digits = value.utf8.prefix { (0x30...0x39).contains($0) }
             let rest = value.utf8.dropFirst(digits.count)
-            // A number of more than 18 digits does not fit into `Int64`; such a time is longer than any default.
+            // A number of more than 18 digits is not read, because it may not fit into `Int64`. Such a time is longer
+            // than any default.
             guard !digits.isEmpty, digits.count <= 18, let number = Int64(String(decoding: digits, as: UTF8.self))
             else {
                 return nil
@@ -120,8 +121,8 @@ extension CallDeadline {
     /// The value is the time until the call ends: until ``CallDeadline/current`` or until the end of the call's total
     /// timeout, whichever is earlier. A call without a deadline gets no field, and a field that is already set is not
     /// changed. By default, only requests to the server of the environment get the field. Requests with different
-    /// values are not duplicates of each other, unless ``DuplicateRequestPolicy`` ignores the field; a shared transfer
-    /// has the value of the call that began it.
+    /// values are not duplicates of each other, unless ``DuplicateRequestPolicy`` ignores the field. In this case, the
+    /// request of the shared transfer contains the value of the call that began the transfer.
     public struct Adapter: SynchronousRequestAdapter, FieldAdapter {
         private let field: Field
         private let includesOtherOrigins: Bool

@@ -72,10 +72,10 @@ extension SynchronousRequestAdapter {
 ///
 /// ## What it may do
 ///
-/// An adapter may change everything about the request. A value that it sets replaces the value of the endpoint or of an
-/// earlier adapter; an adapter that provides defaults sets only the values that are absent. An adapter may call other
-/// endpoints of the same service; such a call needs no permit. To wait, an adapter uses ``withCallCancellation(_:)``,
-/// so that the wait ends when the call ends.
+/// An adapter may change everything about the request. A value that the adapter sets replaces the value of the endpoint
+/// or of an earlier adapter. An adapter that provides defaults must therefore set only the values that are absent. An
+/// adapter may call other endpoints of the same service; such a call needs no permit. To wait, an adapter uses
+/// ``withCallCancellation(_:)``, so that the wait ends when the call ends.
 ///
 /// ## Errors
 ///
@@ -111,8 +111,8 @@ public protocol SynchronousRequestAdapter: RequestAdapter {
     func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws
 }
 
-/// An adapter of the library that only changes header fields. The request after such an adapter need not be compared
-/// with the request before it.
+/// An adapter of the library that only changes header fields. After such an adapter has run, the request need not be
+/// compared with the earlier request.
 protocol FieldAdapter: SynchronousRequestAdapter {}
 
 /// An adapter that sets header fields on every request. Sensitive fields are set only on requests to the origin of the

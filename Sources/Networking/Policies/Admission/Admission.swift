@@ -1,6 +1,7 @@
 /// The policies that admit the requests of a service.
 ///
-/// A request enters all policies at once. While it waits for a policy that is not a limit, it holds no permit.
+/// A request tries to enter all policies together. While the request waits for a policy that is not a limit, it holds
+/// no permit.
 package struct Admission: Sendable {
     /// The policies, in the order in which requests enter them.
     package let policies: [any AdmissionPolicy]
@@ -81,8 +82,8 @@ package struct Admission: Sendable {
 }
 
 extension AdmissionPolicy {
-    /// The position of a limit in the order in which limits are reserved. A value type has no identity, so it comes
-    /// after the other limits.
+    /// The position of a limit in the order in which limits are reserved. A limit that is a value type has no identity,
+    /// so it comes after the other limits.
     fileprivate var lockOrder: UInt {
         type(of: self) is AnyClass ? UInt(bitPattern: ObjectIdentifier(self as AnyObject)) : .max
     }

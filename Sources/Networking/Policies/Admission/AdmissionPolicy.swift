@@ -105,8 +105,8 @@ public protocol AdmissionPolicy: ResetParticipant {
     ///
     /// - Throws: The reason why the request must not be sent at all.
     func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit
-    /// Receives the head of the response, whose body has not arrived yet. Decide here what must not wait for the body,
-    /// such as whether further requests are sent: a body may take minutes. Default: does nothing.
+    /// Receives the head of the response, before the body arrives. A body may take minutes, so decide here what must
+    /// not wait for it, such as whether further requests are sent. Default: does nothing.
     ///
     /// The method is called at most once for each permit, and never after ``leave(_:_:)`` has begun. It is called for
     /// the last response of the attempt, after redirects, even if the response is a 304 or a stored response replaces
@@ -163,7 +163,7 @@ package enum AdmissionStage: Comparable, Sendable {
     case token
 }
 
-/// How a request is admitted: the part of a request that the room `Admission` writes.
+/// How a request is admitted. Only the code in the folder `Admission` changes this part of a request.
 struct AdmissionOrder: HTTPRequest.Order {
     /// The urgency of the request; nil means ``HTTPRequest/Priority/normal``.
     fileprivate(set) var priority: HTTPRequest.Priority?
@@ -229,13 +229,14 @@ extension RequestSettings {
     }
 }
 
-/// The positions of a request in queues, and its turns after pauses, by the identities of the queues and gates.
+/// The positions of a request in the queues of limits, and the turns of the request at gates. The keys are the
+/// identities of the queues and gates.
 final class QueuePositions: Sendable {
     private let numbers = Locked<[ObjectIdentifier: UInt64]>([:])
     private let turns = Locked<[ObjectIdentifier: Duration]>([:])
 
-    /// The end of the pause after which the request has already waited for its turn at a gate; nil if there is no such
-    /// pause.
+    /// If the request has already waited for its turn at a gate after a pause, returns the end of this pause.
+    /// Otherwise, returns nil.
     func turn(at gate: ObjectIdentifier) -> Duration? { turns.withLock { $0[gate] } }
 
     func note(turnAfter pause: Duration, at gate: ObjectIdentifier) { turns.withLock { $0[gate] = pause } }

@@ -46,14 +46,15 @@ package struct Admitted: ~Copyable, Sendable {
             var policies: [any AdmissionPolicy] = []
             var permits: [AdmissionPermit?] = []
             var head = Head.unknown
-            /// The owner who may return the permits: 0 is the call, and later numbers are transfers that have taken the
-            /// permits over. Nil if there is no owner, because the attempt has ended.
+            /// The number of the owner who may return the permits. 0 is the call. Higher numbers are transfers, each of
+            /// which has taken over the permits from the previous owner. Nil if there is no owner, because the attempt
+            /// has ended.
             var owner: Int? = 0
 
             func isHeld(by owner: Int) -> Bool { self.owner == owner && !policies.isEmpty }
         }
 
-        /// Empty after the permits have been returned, because a stored response may retain its request's permits.
+        /// Emptied when the permits are returned. Otherwise, a stored response could retain the permits of its request.
         private let holding: Locked<Holding>
 
         init(_ policies: [any AdmissionPolicy], _ permits: [AdmissionPermit?]) {

@@ -3,21 +3,21 @@
 ///
 /// The gate closes for an origin after a 429, 503 or 529 response with `Retry-After`, and after a response whose
 /// `RateLimit` field says that no requests remain. A response after a redirect to another origin closes no gate.
-/// Otherwise, a foreign server could redirect calls to a URL that the app's own server refuses. The gate opens when the
-/// requested time has passed. Requests wait until then. A request whose deadline is earlier ends at once. A token
-/// refresh never waits. Use one gate for all services of a server.
+/// Otherwise, a foreign server could close the gate of the app's own server, by redirecting calls to a URL that this
+/// server refuses. The gate opens when the requested time has passed. Requests wait until then. A request whose
+/// deadline is earlier ends at once. A token refresh never waits. Use one gate for all services of a server.
 ///
 /// If thousands of clients wait until the same time, all of them send their requests in the same second. With
-/// `BackoffGate(spread: 0.5)`, requests that have waited and repeated requests are sent at random times after the
-/// pause, spread over half of its length. If requests begin evenly, this is 1 + 1 / 0.5 = 3 times the normal load. The
-/// first of these requests is the probe: if the server asks for another pause, the other requests continue to wait. A
-/// request that begins after the pause does not wait. Because of one pause, a request never waits longer than the pause
-/// and its spread. If the deadline of the request is before the end of the spread, the request is sent in the first
-/// half of the time between the pause and the deadline.
+/// `BackoffGate(spread: 0.5)`, some requests are sent at random times after the pause, spread over half of its length:
+/// repeated requests, and requests that have waited for the end of the pause. If new requests begin at a constant rate,
+/// this is 1 + 1 / 0.5 = 3 times the normal load. The first of these requests is the probe: if the server asks for
+/// another pause, the other requests continue to wait. A request that begins after the pause does not wait. One pause
+/// never delays a request for longer than the pause and its spread. If the deadline of the request is before the end of
+/// the spread, the request is sent in the first half of the time between the end of the pause and the deadline.
 ///
 /// If `RateLimit` requests a longer time than ``init(longest:spread:clock:random:)`` allows, for example because the
-/// daily quota is used up, requests do not wait. Until that time has passed, for at most one day, they end at once with
-/// ``NetworkError/Kind/rateLimited``.
+/// daily quota is used up, requests do not wait. Instead, they end at once with ``NetworkError/Kind/rateLimited`` until
+/// that time has passed, but for at most one day.
 public final class BackoffGate: StagedAdmissionPolicy {
     /// The broadcaster of the events. It reports each origin for which the gate closes or opens.
     public let events = Broadcaster<AdmissionEvent>()
@@ -36,7 +36,7 @@ public final class BackoffGate: StagedAdmissionPolicy {
     ///   - longest: The longest time for which requests wait after one response. If `Retry-After` requests a longer
     ///     time, `longest` is used. If `longest` is zero, the gate never closes. Default: 60 seconds.
     ///   - spread: The fraction of a pause, from 0 to 1, over which its requests are spread after the pause has ended.
-    ///     Default: 0; all of them are sent when the pause ends, which is right if there is only one client.
+    ///     Default: 0, so that all requests are sent when the pause ends. This is right if there is only one client.
     ///   - clock: The clock that measures the time.
     ///   - random: The source of the random times at which requests are sent.
     public init(
@@ -68,9 +68,9 @@ public final class BackoffGate: StagedAdmissionPolicy {
 
     /// Waits until the gate is open.
     ///
-    /// - Throws: ``NetworkError/Kind/deadlineTimedOut`` at once if the call's deadline is before the gate opens, and
-    ///   ``NetworkError/Kind/rateLimited`` at once if the host has requested, by `RateLimit`, a longer time than the
-    ///   gate allows.
+    /// - Throws: Without waiting, ``NetworkError/Kind/deadlineTimedOut`` if the call's deadline is before the gate
+    ///   opens, and ``NetworkError/Kind/rateLimited`` if the `RateLimit` field of the host requests a longer time than
+    ///   the gate allows.
     public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
         // The end of the pause after which the request has already waited for its turn.
         var opening = request.positions?.turn(at: ObjectIdentifier(self))
@@ -133,8 +133,8 @@ public final class BackoffGate: StagedAdmissionPolicy {
 
     /// Returns the pause because of which a request has to wait; nil if the request may be sent.
     ///
-    /// - Parameter turn: The end of the pause after which the request has already waited for its turn; nil if there is
-    ///   no such pause.
+    /// - Parameter turn: If the request has already waited for its turn after a pause, the end of this pause. Otherwise
+    ///   nil.
     private func pause(for request: HTTPRequest, havingTurnOf turn: Duration?) -> GateMachine? {
         let (pause, opened): (GateMachine?, HTTPOrigin?) = closed.withLock { closed in
             guard !closed.isEmpty, let origin = request.origin, var machine = closed[origin] else { return (nil, nil) }

@@ -38,8 +38,8 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         case halfOpen
     }
 
-    /// The context of a permit. Only probes, and calls that are admitted after the circuit has opened at least once,
-    /// have a context.
+    /// The context of a permit. A permit has a context if it belongs to a probe, or if the circuit had already opened
+    /// at least once when the call was admitted.
     private struct Admission: Sendable {
         /// The number of a probe whose outcome is still open; nil for a call that is not a probe.
         let probe: Locked<Int?>?
@@ -212,8 +212,8 @@ extension CircuitMachine.Outcome {
     }
 }
 
-/// A change of a policy for an origin. ``BackoffGate/events`` reports the changes of a gate, and
-/// ``CircuitBreaker/events`` those of a breaker.
+/// A change of a policy for an origin. ``BackoffGate/events`` reports the changes of a gate. ``CircuitBreaker/events``
+/// reports the changes of a breaker.
 public enum AdmissionEvent: Hashable, Sendable {
     /// A gate has closed for this time from now. Requests wait, or end at once (``BackoffGate``).
     case gateClosed(HTTPOrigin, for: Duration)

@@ -52,9 +52,9 @@ package struct CircuitMachine: Sendable {
     /// Whether the circuit is closed. A closed circuit sends every request at any time.
     package var isClosed: Bool { phase == .closed }
 
-    /// Returns whether the machine may be removed. A closed machine may be removed if its counts have expired, an open
-    /// machine if it has been ready for a probe for the length of the window, and a half-open machine if no probe is in
-    /// progress.
+    /// Returns whether the machine may be removed. A closed machine may be removed if its counts have expired. An open
+    /// machine may be removed if it has been ready for a probe for the length of the window. A half-open machine may be
+    /// removed if no probe is in progress.
     package func isIdle(at now: Duration) -> Bool {
         switch phase {
         case .closed: counts.last.map { $0.slice <= now.nanoseconds / sliceLength - CircuitMachine.slices } ?? true

@@ -68,8 +68,8 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         return AdmissionPermit(for: origin)
     }
 
-    /// Halves the limit of the host if it refuses the request because of its load. Any other response that is not a
-    /// server error raises a limit that was halved.
+    /// Halves the limit of the host if the host refuses the request because of its load. Any other response that is not
+    /// a server error raises a limit that was halved.
     public func heard(_ permit: AdmissionPermit, _ head: HTTPResponse) {
         guard let origin = permit.origin, head.request.origin == origin else { return }
         if head.status.isRefusalForLoad {

@@ -20,7 +20,8 @@ package struct GateMachine: Sendable {
     ///
     /// - Parameters:
     ///   - longest: The longest time for which requests wait.
-    ///   - isQuota: Whether no requests remain: if the time is longer than `longest`, no request waits for its end.
+    ///   - isQuota: Whether the reason is that no requests remain. If true, and if the time is longer than `longest`,
+    ///     no request waits until the time has passed.
     ///   - spread: The fraction of the pause over which its requests are spread after the pause has ended.
     /// - Returns: The time for which the gate closes. Nil if its opening time does not change.
     package mutating func close(
@@ -47,8 +48,8 @@ package struct GateMachine: Sendable {
         return !isOpen
     }
 
-    /// Returns the time at which a request of the pause is sent: during the spread, but not after the middle of the
-    /// time between the pause and the deadline.
+    /// Returns the time at which a request that the pause has delayed is sent. This time is during the spread, but at
+    /// the latest halfway between the end of the pause and the deadline.
     ///
     /// - Parameters:
     ///   - deadline: The time at which the call of the request ends; nil if there is none.
@@ -63,7 +64,7 @@ package struct GateMachine: Sendable {
     ///
     /// - Parameters:
     ///   - isRepeated: Whether the call has sent a request before.
-    ///   - opening: The end of the pause for which the request has waited until its turn; nil if there is none.
+    ///   - opening: If the request has already waited for its turn after a pause, the end of this pause. Otherwise nil.
     package func holds(isRepeated: Bool, havingTurnOf opening: Duration?, at now: Duration) -> Bool {
         self.opening > now || isRepeated && end > now && opening != self.opening
     }

@@ -96,8 +96,9 @@ final class ReachabilityChecker: Sendable {
         return look
     }
 
-    /// Ends a check with its result, or with ``ReachabilityStatus/unknown`` if it is nil, because the check was
-    /// abandoned. The next check may then begin. A check that was abandoned does not end any wait for the network.
+    /// Ends a check with its result. If the result is nil, the check was abandoned, and its callers receive
+    /// ``ReachabilityStatus/unknown``. The next check may then begin. A check that was abandoned does not end any wait
+    /// for the network.
     private func end(_ look: Settlement<ReachabilityStatus>, with found: ReachabilityStatus?) {
         let isRunning = running.withLock { running in
             guard running?.id == look.id else { return false }

@@ -106,8 +106,8 @@ extension ReachabilityService {
         /// Creates a probe.
         ///
         /// - Parameters:
-        ///   - host: A name, an IPv4 or IPv6 address, or a URL, of which the host and the port are used. A URL without
-        ///     a port means port 443 for https and 80 for http.
+        ///   - host: A name, an IPv4 or IPv6 address, or a URL. Only the host and the port of a URL are used. A URL
+        ///     without a port means port 443 for https and 80 for http.
         ///   - port: The port, if the host is not a URL. Default: 443.
         ///   - timeout: The maximum time for connecting to each address of the host. For name resolution, the time
         ///     limit of the system's resolver applies. Default: 5 seconds.

@@ -93,8 +93,8 @@ public final class ReachabilityService: Sendable {
     /// Whether the network is in Low Data Mode. False on Linux. A change of this property alone is not published.
     public var isConstrained: Bool { checker.probe.isConstrained }
 
-    /// Whether the current task runs a probe. A call that a probe makes must not wait for the network, because the call
-    /// would wait for the probe, and the probe waits for the call.
+    /// Whether the current task runs a probe. A call that a probe makes must not wait for the network. Otherwise the
+    /// call would wait for the probe, while the probe waits for the call.
     static var isProbing: Bool { ReachabilityChecker.isLooking }
 
     /// Starts monitoring: checks at once, then at the interval, even without observers. A second start has no effect.
@@ -144,7 +144,7 @@ public final class ReachabilityService: Sendable {
         return try await end.value(within: limit, on: clock) { _ in .success(nil) }
     }
 
-    /// Changes the state. The service runs checks while it monitors, is observed, or a caller waits.
+    /// Changes the state. The service runs checks while it monitors, while it has observers, and while a caller waits.
     private func change(_ change: (inout State) -> Void) {
         let ended = state.withLock { state -> ReachabilityPoller? in
             change(&state)

@@ -3,15 +3,14 @@ import Foundation
 /// An error handler that maps failures to the errors that an app shows: to the errors of the endpoint first, then to
 /// ``GeneralRequestError``.
 ///
-/// If the status is not acceptable, the handler uses the first of these that is not nil:
+/// If the status is not acceptable, the handler uses the first of these errors that is not nil:
 /// `endpoint.error(for: ProblemDetails)` if the response contains problem details, `endpoint.error(for: HTTPStatus)`,
 /// the server error of a ``TypedEndpoint`` or of the service (``ServerFailure``), and the general errors for 401, 403
 /// and 404. If there is no response, or if its status is acceptable, the handler uses
 /// `endpoint.error(for: URLError.Code)`, then the general errors for a missing connection, timeouts and cancellation. A
-/// response whose body
-/// refuses the token counts as a 401, whatever its status is. A call that was not sent because nobody is logged in ends
-/// with ``GeneralRequestError/noAuth``. An error without a mapping, and an error that an earlier handler has already
-/// mapped, are passed on unchanged.
+/// response whose body refuses the token counts as a 401, whatever its status is. A call that was not sent because
+/// nobody is logged in ends with ``GeneralRequestError/noAuth``. The handler passes an error on unchanged if the error
+/// has no mapping, or if an earlier handler has already mapped it.
 public struct GeneralErrorHandler: ErrorMapper {
     /// Creates a handler.
     public init() {}
@@ -25,7 +24,7 @@ public struct GeneralErrorHandler: ErrorMapper {
         }
         if error.isLoggedOut { return GeneralRequestError(.noAuth, cause: error) }
         if error.kind == .unacceptableStatus, var status = error.status ?? failure.status {
-            // If the body refuses the token, the status does not say so.
+            // If only the body refuses the token, the status does not show the refusal.
             if failure.response?.isRefusalByBody == true { status = .unauthorized }
             return failure.problem.flatMap { failure.endpoint.error(for: $0) } ?? failure.endpoint.error(for: status)
                 ?? failure.serverFailure(error) ?? general(status).map { GeneralRequestError($0, cause: error) }

@@ -42,7 +42,8 @@ extension ServerFailure: CausedByNetworkError {
 }
 
 extension RequestFailure {
-    /// Returns the error response as a ``ServerFailure`` of the error type of the endpoint, or else of the service.
+    /// Returns the error response as a ``ServerFailure``. The endpoint determines the type of the server's error. If it
+    /// does not, the service determines the type.
     func serverFailure(_ error: NetworkError) -> (any Error)? {
         guard let response, response.isReadable else { return nil }
         if let make = (endpoint as? AdHocEndpoint)?.serverFailure { return make(response, decoder, error) }

@@ -1,7 +1,8 @@
 package import Foundation
 
 extension HARArchive {
-    /// Returns the exchanges of a call: for each attempt its redirects, then its last exchange, in order.
+    /// Returns the exchanges of a call in order. For each attempt, the redirects come first, and the last exchange
+    /// follows.
     package static func entries(of report: CallReport, redaction: Redaction) -> [Entry] {
         report.attempts.flatMap { attempt -> [Entry] in
             var entries: [Entry] = []
@@ -52,8 +53,8 @@ extension HARArchive {
         return instant.formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 
-    /// Returns a body as the archive records it: what the redaction shows of it, or the whole body, as base64 text if
-    /// it is not text.
+    /// Returns a body as the archive records it. If the redaction hides parts of bodies, the result contains only what
+    /// the redaction shows. Otherwise it contains the whole body, as base64 text if the body is not text.
     fileprivate static func recorded(
         _ body: Data, _ type: MediaType?, _ redaction: Redaction
     ) -> (text: String, encoding: String?) {

@@ -142,7 +142,7 @@ public final class HARRecorder: RequestObserver {
         var size = 0
         /// The number of entries that were removed.
         var removed = 0
-        /// The WebSockets that were opened, by their calls.
+        /// The WebSockets that were opened. The key is the id of the call.
         var sockets: [UUID: Socket] = [:]
 
         /// Removes the oldest entries.
@@ -178,7 +178,7 @@ public final class HARRecorder: RequestObserver {
 
     /// A WebSocket whose messages are recorded.
     private struct Socket: Sendable {
-        /// The number of its entry, counted from the first one that was recorded.
+        /// The number of its entry, counted from the first recorded entry.
         let number: Int
         var count = 0
         /// The number of bytes of its messages.
@@ -210,8 +210,8 @@ public final class HARRecorder: RequestObserver {
         recorded.withLock { $0 = Recorded() }
     }
 
-    /// Records a call when it is over, and the messages of a WebSocket that it has opened: up to 10,000 messages of a
-    /// socket, and up to 16 MiB.
+    /// Records a call when it is over, and the messages of a WebSocket that the call has opened. For each WebSocket, at
+    /// most 10,000 messages and at most 16 MiB are recorded.
     public func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
         switch event {
         case .finished(let report):

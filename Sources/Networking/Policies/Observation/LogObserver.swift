@@ -65,8 +65,8 @@ public struct LogObserver: RequestObserver {
         self.write = write
     }
 
-    /// Writes the lines of an event if its level is high enough: one line, and at level debug one more for each header
-    /// field and for the body.
+    /// Writes the lines of an event if the level of the event is high enough. Most events have one line. If an event
+    /// has header fields or a body, each field and the body have another line.
     public func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
         let level = LogObserver.level(of: event)
         guard level >= self.level else { return }

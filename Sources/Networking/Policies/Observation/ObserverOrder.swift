@@ -1,4 +1,4 @@
-/// The observers of one call: the part of a request that the room `Observation` writes.
+/// The observers of one call. Only the code in the folder `Observation` changes this part of a request.
 struct ObserverOrder: HTTPRequest.Order {
     /// Nil means the observers of the next level.
     fileprivate(set) var observers: [any RequestObserver]?
@@ -13,8 +13,8 @@ struct ObserverOrder: HTTPRequest.Order {
 }
 
 extension RequestSettings {
-    /// The observers of the call, in addition to the observers of the service (``NetworkRequesting/observers``), which
-    /// are notified first. Default: none.
+    /// The observers of the call. They are notified after the observers of the service
+    /// (``NetworkRequesting/observers``). Default: none.
     public var observers: [any RequestObserver]? {
         get { orders[order: ObserverOrder.self].observers }
         set { orders[order: ObserverOrder.self].observers = newValue }

@@ -17,9 +17,10 @@ public struct Redaction: Sendable {
     /// The query items whose values are shown. Nil: all.
     private(set) var query: Set<String>?
     /// The members of JSON bodies and forms whose values are shown, together with the names of all members. Nil: the
-    /// complete body. Empty: only the length and the media type. Other bodies are shown completely or not at all.
+    /// complete body. Empty: only the length and the media type. Bodies of other media types are shown completely or
+    /// not at all.
     private(set) var fields: Set<String>?
-    /// Whether fields that are marked as sensitive, and user and password in a URL, are shown.
+    /// Whether credentials are shown: fields that are marked as sensitive, and user and password in a URL.
     private let showsCredentials: Bool
 
     // The compiler's initializer would show everything by default, because nil is the default of an optional variable.

@@ -46,8 +46,8 @@ public struct RetryErrorHandler: ErrorHandler, ResponseRecorder {
     }
 }
 
-/// How the request of a call is repeated, and how often it has been repeated: the part of a request that the room
-/// `Retry` writes.
+/// How the request of a call is repeated, and how often it has been repeated. Only the code in the folder `Retry`
+/// changes this part of a request.
 struct RetryOrder: HTTPRequest.Order {
     /// The policy of the call; nil means the policy of the service.
     fileprivate(set) var policy: RetryPolicy?

@@ -5,10 +5,11 @@
 /// let stubborn = RetryPolicy(retries: 5, backoff: .constant(.seconds(1)), on: .any)
 /// ```
 ///
-/// Only idempotent methods, requests with an `Idempotency-Key` and requests that no server has processed are repeated
-/// (``RequestFailure/isSafeToRepeat``), unless ``repeatsUnsafeRequests`` is true. A call is never repeated if it was
-/// cancelled, if its body cannot be sent twice, or if the wait would not end before its total deadline. If the server
-/// sends `Retry-After`, the wait is at least the requested time, which is limited to ``longestRetryAfter``.
+/// Unless ``repeatsUnsafeRequests`` is true, a request is repeated only if its method is idempotent, if it has an
+/// `Idempotency-Key`, or if no server has processed it (``RequestFailure/isSafeToRepeat``). A call is never repeated if
+/// it was cancelled, if its body cannot be sent twice, or if the wait would not end before its total deadline. If the
+/// server sends `Retry-After`, the wait is at least the requested time, but a longer time than ``longestRetryAfter``
+/// counts as ``longestRetryAfter``.
 ///
 /// A call or an endpoint may have a policy of its own: ``RequestSettings/retry``.
 public struct RetryPolicy: Sendable {

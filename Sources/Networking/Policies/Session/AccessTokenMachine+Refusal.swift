@@ -18,7 +18,7 @@ extension AccessTokenMachine {
     /// The maximum number of endpoints in ``refusing``.
     static let maximumRefusing = 64
 
-    /// A number that no session has, for the tokens of sessions that have ended.
+    /// The session number of the tokens of sessions that have ended. No session has this number.
     static let endedNumber = -1
 
     /// Rule 5: the server has responded to a request, and has not refused its token.

@@ -34,7 +34,7 @@ extension AccessTokenMachine {
 
     /// Rules 3 and 11: returns the mark of a request to which the app has added a token itself.
     ///
-    /// - Returns: Nil if the session does not know the token: it is neither the current token nor the one before it. An
+    /// - Returns: Nil if the session does not know the token: it is neither the current nor the previous token. An
     ///   error if the request must not be sent, because its call belongs to another session.
     package func mark(
         ofToken value: String, in member: SessionTicket.Member

@@ -125,7 +125,7 @@ extension AccessTokenMachine {
         (endedSessions, displaced, mayHoldAny) = ([], [], false)
     }
 
-    /// Whether a stored token that differs from the current token can only come from another process.
+    /// Whether only another process can have stored a token that differs from the current token.
     package var isToLook: Bool {
         guard case .read(isKept: true) = storage else { return false }
         return refresh == nil

@@ -97,7 +97,7 @@ package struct AccessTokenMachine: Sendable {
     package enum Credential: Sendable {
         /// The current token, or nothing if the session has no token.
         case token(AccessToken?, SessionTicket.Mark)
-        /// Rule 10: nothing, and the request is no request of the session.
+        /// Rule 10: no token. The request does not belong to the session.
         case anonymous
         /// Rule 11: the request must not be sent.
         case closed(any Error)
@@ -127,7 +127,8 @@ package struct AccessTokenMachine: Sendable {
     package internal(set) var tokenOrigin = Origin.elsewhere
     package internal(set) var receivedAt: Date
     package internal(set) var form: Form
-    /// The number of seconds before its expiry from which a token is refreshed before it is sent.
+    /// The number of seconds before its expiry from which a token counts as about to expire. Such a token is refreshed
+    /// before a request is sent with it.
     package let leeway: TimeInterval
     /// The token before the current one, for requests to which the app adds the token itself.
     package internal(set) var previous: (value: String, mark: SessionTicket.Mark)?

@@ -12,10 +12,10 @@ public import Foundation
 ///
 /// ## When it is called
 ///
-/// The supervisor calls ``load()`` when the supervisor is created, before each refresh and each write, when
-/// ``changes()`` reports a change, before it declares the session over, and for an authorized call in a session that is
-/// over. It calls ``save(_:replacing:)`` after a refresh and when the app sets or removes the token. It refreshes the
-/// token inside ``exclusively(_:)``.
+/// The supervisor calls ``load()`` in these cases: when the supervisor is created; before each refresh and each write;
+/// when ``changes()`` reports a change; before it declares the session over; for an authorized call in a session that
+/// is over. It calls ``save(_:replacing:)`` after a refresh and when the app sets or removes the token. It refreshes
+/// the token inside ``exclusively(_:)``.
 ///
 /// The methods are called on any thread, several at a time. They must not set the supervisor's token.
 ///
@@ -73,8 +73,8 @@ public protocol AccessTokenStore: Sendable {
 /// The operation that ``AccessTokenStore/exclusively(_:)`` runs. Call it like a function: `try await operation()`.
 ///
 /// It is a type, because the type of an asynchronous closure depends on the compiler settings of a module
-/// ([SE-0461](https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md)): a
-/// store in a module whose settings differ from the settings of the library could not implement the method.
+/// ([SE-0461](https://github.com/swiftlang/swift-evolution/blob/main/proposals/0461-async-function-isolation.md)): if
+/// the method took a closure, a store in a module with other settings could not implement it.
 public struct ExclusiveOperation<Value: Sendable>: Sendable {
     private let run: @Sendable () async throws -> Value
 

@@ -12,7 +12,7 @@ extension AccessTokenSupervisor {
         adding addFields: (@Sendable (AccessToken, inout HTTPHeaders) -> Void)?
     ) throws {
         let (credential, user) = state.withLock { ($0.machine.credential(of: call.member), $0.currentUser()) }
-        // The request of a handler may still have the fields of an earlier token.
+        // A request that an error handler has returned may still have the fields of an earlier token.
         request.headers.removeAll { $0.isFromSession }
         switch credential {
         case .closed(let error): throw NetworkError.noToken(because: error, request)
@@ -146,7 +146,7 @@ extension AccessTokenSupervisor {
     }
 
     /// Waits until a call whose token was refused may be sent again: at once if there is a newer token, otherwise after
-    /// the refresh, which begins now unless it is in progress.
+    /// the refresh. If no refresh is in progress, a refresh begins.
     ///
     /// - Returns: The reason for the repetition; nil if the call has already been repeated for this reason.
     /// - Throws: The reason why there is no token.

@@ -43,8 +43,8 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Reads the store, and updates it if necessary. The lock `writing` prevents this process from writing after the
-    /// store is read and before its content is compared with the current token. Without the lock, an older token could
+    /// Reads the store, and updates it if necessary. While the method reads the store and compares its content with the
+    /// current token, the lock `writing` prevents this process from writing. Without the lock, an older token could
     /// look like a newer token of another process.
     ///
     /// - Returns: The token in the store, and whether the current token is newer than the token in the store.
@@ -137,8 +137,8 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Waits before a refused write is tried again. The store refuses a write if it contains another token than the one
-    /// that was read. The first refusals come from processes that write at the same time, and need no pause.
+    /// Waits before a refused write is tried again. The store refuses a write if its token is no longer the token that
+    /// was read. The first refusals come from processes that write at the same time, and need no pause.
     private func pause(afterRefusal number: Int) async throws {
         guard number < 8 else { throw RefusingTokenStore(writes: number) }
         if number > 3 { try await clock.sleep(clock.now() + .milliseconds(10 << number)) }

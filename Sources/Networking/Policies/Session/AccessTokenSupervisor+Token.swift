@@ -21,8 +21,8 @@ extension AccessTokenSupervisor {
     /// expired or is about to expire, or if the first token has to be fetched, the method waits for the refresh.
     ///
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/noToken`` if nobody is logged in, if the refresh fails,
-    ///   if the session ends meanwhile, or if the method is called inside the refresh, because the refresh would then
-    ///   wait for itself.
+    ///   or if the session ends meanwhile. Also if the method is called inside the refresh, because the refresh would
+    ///   then wait for itself.
     public func validToken() async throws -> AccessToken {
         try await token { $0.wait($1, of: SessionTicket.Member(of: $2), toPassAt: $3) }
     }
@@ -41,7 +41,8 @@ extension AccessTokenSupervisor {
         _ wait: (inout AccessTokenMachine, AccessTokenMachine.Waiter, Int, Date) -> [AccessTokenMachine.Effect]
     ) async throws -> AccessToken {
         do {
-            // A refresh that waited for a token would wait for itself, or for another session that waits for this one.
+            // A refresh that waited for a token would wait for itself, or for another session that itself waits for
+            // this session.
             if CallScope.Position.current?.refresh?.isOpen == true { throw TokenUnavailable.insideRefresh }
             let number = state.withLock { $0.machine.sessionNumber }
             try await load()

@@ -34,13 +34,14 @@ public final class AccessTokenSupervisor: Sendable {
     /// seconds by default.
     ///
     /// Make the calls in the task of the closure. A call in a `Task.detached`, or in a callback of another SDK, is not
-    /// known to belong to the refresh: if it is authorized, it waits for the refresh that waits for it, until the time
-    /// limit. For such a call, set ``RequestSettings/admission`` to ``RequestSettings/Admission/refresh``.
+    /// known to belong to the refresh. If such a call is authorized, it waits for the refresh while the refresh waits
+    /// for the call, until the time limit has passed. To prevent this, set ``RequestSettings/admission`` to
+    /// ``RequestSettings/Admission/refresh``.
     ///
     /// The session ends if the closure throws ``AccessToken/Rejected``, ``GeneralRequestError/noAuth``,
-    /// ``GeneralRequestError/forbidden``, or a ``NetworkError`` or ``ServerFailure`` with status 400, 401 or 403, even
-    /// if the service that makes the call maps this error to an error of the app. After any other error, the session
-    /// continues.
+    /// ``GeneralRequestError/forbidden``, or a ``NetworkError`` or ``ServerFailure`` with status 400, 401 or 403. The
+    /// session also ends if the service of a call inside the closure has mapped such an error to an error of the app.
+    /// After any other error, the session continues.
     public typealias Refresh = @Sendable (_ old: AccessToken?) async throws -> AccessToken
 
     /// The broadcaster of the events of the session. A store is read as soon as the supervisor exists: observe with
@@ -59,7 +60,7 @@ public final class AccessTokenSupervisor: Sendable {
 
     struct State: Sendable {
         var machine: AccessTokenMachine
-        /// The waits, and the calls that wait before they are sent.
+        /// The waits in progress. `call` is the call that waits before it is sent; nil if something else waits.
         var waiters: [AccessTokenMachine.Waiter: (turn: Settlement<Int?>, call: SessionTicket.Call?)] = [:]
         var nextWaiter: AccessTokenMachine.Waiter = 0
         var jobs: [Int: Task<Void, Never>] = [:]
@@ -68,11 +69,12 @@ public final class AccessTokenSupervisor: Sendable {
         /// Whether another process may have changed the store since it was last read.
         var isReadPostponed = false
         var reading = StoreReading()
-        /// The session for which the user was determined last, and this user, which all its requests share.
+        /// The session for which the user was determined last, and this user. All requests of the session share this
+        /// object.
         private(set) var known: (session: UUID, user: HTTPHeader.User)?
 
-        /// The user of the current session. Nil if there is no token, and if the token comes from a store that does not
-        /// keep the ids of sessions, because the tokens of several users then have the same id.
+        /// The user of the current session. Nil if there is no token. Also nil if the token comes from a store that
+        /// does not keep the ids of sessions, because the tokens of several users then have the same id.
         mutating func currentUser() -> HTTPHeader.User? {
             let session = machine.session
             guard machine.token != nil, session != AccessToken.unnamedSession else { return nil }
@@ -110,8 +112,8 @@ public final class AccessTokenSupervisor: Sendable {
     ///     carries the token, if the body is in memory, on any thread. Such a response is a failure, and is not stored.
     ///   - refreshTimeout: The time for which callers wait for a refresh. Default: 30 seconds. A result that arrives
     ///     later is still used if it arrives within twice that time, or before the result of another refresh.
-    ///   - refreshLeeway: How long before its expiry a token is refreshed before it is sent. Default: 30 seconds; at
-    ///     most a tenth of the token's lifetime.
+    ///   - refreshLeeway: How long before its expiry a token counts as about to expire. Such a token is refreshed
+    ///     before a request is sent with it. Default: 30 seconds; at most a tenth of the token's lifetime.
     ///   - origins: Other servers that receive the token. By default, only the origin of the service's environment
     ///     receives the token. If an endpoint or a handler names another origin, that origin receives the token only if
     ///     this set contains it.
@@ -205,9 +207,9 @@ public final class AccessTokenSupervisor: Sendable {
 
     /// The current token. Assigning a token or nil ends the session and begins a new session.
     ///
-    /// The assignment takes precedence over a refresh in progress. Calls of the ended session, including calls that
-    /// began while nobody was logged in, are not sent with the new token: a call that has not been sent ends with
-    /// ``NetworkError/Kind/noToken``, and a call whose token is refused ends with this refusal. After nil is assigned,
+    /// The assignment takes precedence over a refresh in progress. Calls of the ended session are not sent with the new
+    /// token. This includes calls that began while nobody was logged in. A call that has not been sent ends with
+    /// ``NetworkError/Kind/noToken``. A call whose token is refused ends with this refusal. After nil is assigned,
     /// requests are sent without a token until a token is assigned. If such a request is refused, no refresh starts.
     /// The store is updated after the assignment; if the update fails, the failure is reported and the update is tried
     /// again.
@@ -222,12 +224,12 @@ public final class AccessTokenSupervisor: Sendable {
         }
     }
 
-    /// Replaces the current token with another token of the same session: a token that an extension of the app has
-    /// fetched with a separate refresh, or the token of the same user who has logged in again. The new token takes
+    /// Replaces the current token with another token of the same session. Use this method if an extension of the app
+    /// has fetched a token with a separate refresh, or if the same user has logged in again. The new token takes
     /// precedence over a refresh in progress, and calls continue with the new token. If the new token has no refresh
-    /// token, it keeps the refresh token of the current token. If there is no current token, for example after nil was
-    /// assigned, or if the new token carries the id of another session (``AccessToken/session``), the method does
-    /// nothing.
+    /// token, it keeps the refresh token of the current token. The method does nothing if there is no current token,
+    /// for example after nil was assigned, or if the new token carries the id of another session
+    /// (``AccessToken/session``).
     public func replace(_ token: AccessToken) {
         run { $0.replace(token, at: $1) }
     }

@@ -9,8 +9,8 @@ package import Foundation
 /// terminate a process that holds a file lock while the process is suspended, and a process that hangs would block all
 /// other processes.
 ///
-/// If the file cannot be written, because the disk is full or fails, the holder locks a second file instead, which is
-/// empty, until its operation has ended. The lock needs no space, and excludes all other processes.
+/// If the file cannot be written, because the disk is full or fails, the holder instead locks a second, empty file
+/// until its operation has ended. The lock needs no space, and excludes all other processes.
 package struct FileLease: Sendable {
     private struct Holder: Codable, Equatable {
         let name: String

@@ -20,8 +20,8 @@ extension GeneralRequestError: SessionEnding {
 }
 
 extension RefreshMark {
-    /// Returns the cause of the error of the refresh. If the refresh threw the error of a call that it made, the cause
-    /// is the error that this call had before its service mapped it to an error of the app.
+    /// Returns the cause of the error of the refresh. If the refresh threw the error of one of its calls, the service
+    /// of this call may have mapped the error to an error of the app. The cause is then the original error.
     func cause(of error: any Error) -> any Error {
         guard !(error is NetworkError), let failure, type(of: failure.error) == type(of: error) else { return error }
         return failure.cause

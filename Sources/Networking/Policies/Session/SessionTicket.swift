@@ -10,7 +10,7 @@ package struct SessionTicket: HTTPRequest.Part {
     /// The user of the session whose token the request carries; nil if it carries none.
     private(set) var user: HTTPHeader.User?
 
-    /// Another origin does not get the token, so its refusal is no refusal of the token.
+    /// Another origin does not get the token, so a refusal by this origin does not refuse the token.
     package var outsideOrigin: SessionTicket? { call.map { SessionTicket(call: $0) } }
 
     /// Outside its call, a request keeps only the user of its session, so that its response is stored for this user.

@@ -7,13 +7,13 @@ import Foundation
 /// again at most once after a refresh, and at most once because there is a newer token. If there is no new token, or if
 /// the refresh fails, the error of the refused response is passed on, with the error of the refresh as its underlying
 /// error. If no handler before this one can decide (see ``ErrorMapper``), the refresh begins as soon as the refusal is
-/// known; otherwise, it begins when the failure reaches this handler. A handler before this one that ends or retries
-/// the call prevents the refresh.
+/// known; otherwise, it begins when the failure reaches this handler. If a handler before this one ends or retries the
+/// call, there is no refresh.
 ///
 /// The handler handles requests that carry a token of the supervisor and were not redirected to another origin. It does
 /// not need ``TokenRequestAdapter``: if the app adds the token itself, the handler compares the `Authorization` field
 /// with the current and the previous token. The handler also makes authorized requests wait while the token is read or
-/// refreshed, and refreshes a token that is about to expire before it is sent.
+/// refreshed. If the token is about to expire, the handler refreshes it before a request is sent.
 public struct UnauthorizedErrorHandler: ErrorHandler, AccessTokenPart {
     let supervisor: AccessTokenSupervisor
 

@@ -4,13 +4,13 @@ import Foundation
 struct CacheAudience: Sendable {
     /// The fields that the `Vary` fields of the response name.
     private let varying: [HTTPHeader.Name]
-    /// The fields that a request must have: `Host`, the fields that may identify the user, the fields in ``varying``,
-    /// and values that identify the parts of the request, such as the id of the session whose token the request
-    /// carries.
+    /// The fields that a request must have: `Host`, the fields that may identify the user, and the fields in
+    /// ``varying``. Additional fields identify the parts of the request, for example the session whose token the
+    /// request carries.
     let fields: HTTPHeaders
 
-    // The names of the fields in `fields` that identify the parts of the request, and its session. No request has
-    // fields with these names, because field names must not contain parentheses (RFC 9110 section 5.6.2).
+    // The name of the fields in `fields` that identify the session and the other parts of the request. No request has a
+    // field with this name, because field names must not contain parentheses (RFC 9110 section 5.6.2).
     private static let identity: HTTPHeader.Name = "(identity)"
     private static let session: HTTPHeader.Name = "(session)"
 

@@ -4,8 +4,8 @@ struct CacheOrder: HTTPRequest.Order {
     fileprivate(set) var rule: ResponseCache.Rule?
     /// Whether the caller waits for the validation of a stale response, instead of using the stale response meanwhile.
     fileprivate(set) var awaitsValidation = false
-    /// The error that prevents the request from being sent. The call fails with it unless a stored response can be
-    /// used.
+    /// The error that prevents the request from being sent. If no stored response can be used, the call fails with this
+    /// error.
     fileprivate(set) var unsent: NetworkError?
     /// The outcome that a stale response has replaced; set only in the request of such a response.
     fileprivate(set) var replaced: Result<HTTPResponse, any Error>?

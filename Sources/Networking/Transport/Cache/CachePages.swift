@@ -20,8 +20,8 @@ struct CachePages: Sendable {
 
     init(capacity: Int) { self.capacity = capacity }
 
-    /// Returns the key of a URL: the URL without its fragment, which is not sent (RFC 9110 section 4.1), with scheme
-    /// and host in lower case and without a default port (section 4.2.3).
+    /// Returns the key of a URL. The key contains no fragment, because a fragment is not sent (RFC 9110 section 4.1).
+    /// Its scheme and host are in lower case, and a default port is omitted (section 4.2.3).
     static func key(_ url: URL) -> String {
         guard let origin = HTTPOrigin(url) else { return url.absoluteString }
         let path = url.path(percentEncoded: true)

@@ -139,7 +139,7 @@ extension CachedResponse {
 }
 
 extension HTTPResponse {
-    /// Returns the response. Its content is in memory if the caller asks for a content in memory.
+    /// Returns the response, with its content in memory if the caller asks for that.
     fileprivate func collected(for delivery: BodyDelivery) async throws -> HTTPResponse {
         guard case .buffered(let limit) = delivery, content.isPending(upTo: limit) else { return self }
         return try await inMemory(upTo: limit)

@@ -50,8 +50,8 @@ public final class ResponseCache: Sendable {
     ///   - capacity: The maximum size in bytes. Each response occupies at least 8 KiB. Default: 128 MiB. When the
     ///     capacity is exceeded, the least recently used responses are removed in the background. A response larger
     ///     than an eighth of the capacity is not stored.
-    ///   - storesCredentials: Whether responses to requests with credentials, and these credentials, are stored in the
-    ///     directory. Default: false, which means that such responses are stored in memory, up to 16 MiB. Credentials
+    ///   - storesCredentials: Whether the directory stores responses to requests with credentials, together with these
+    ///     credentials. Default: false, which means that such responses are stored in memory, up to 16 MiB. Credentials
     ///     are all fields that may identify the user, such as `Authorization`, `Cookie`, and fields that the library
     ///     does not know.
     ///   - heuristicFreshness: See the initializer of a cache in memory.
@@ -131,9 +131,9 @@ extension ResponseCache {
         /// A fresh response is used without a request. A stale response is validated first, unless its
         /// `stale-while-revalidate` or `stale-if-error` permits its use. This is the default.
         case fresh
-        /// Like ``fresh``, but a stale response is also used if the request gets no response, for example because there
-        /// is no network, or if the request cannot be sent because its token cannot be refreshed or the circuit breaker
-        /// is open. Responses with `must-revalidate` or `no-cache` are not used in this case.
+        /// Like ``fresh``, but a stale response is also used in two cases. The request gets no response, for example
+        /// because there is no network. Or the request is not sent, because its token cannot be refreshed or the
+        /// circuit breaker is open. Responses with `must-revalidate` or `no-cache` are not used in these cases.
         case staleIfOffline
         /// Only a stored response is used, whether it is fresh or stale. No request is sent. If no response is stored,
         /// the call fails with ``NetworkError/Kind/notCached``.

@@ -18,7 +18,7 @@ struct Cookie: Equatable, Sendable {
     /// cookies. `lastAccess` is the value of the same counter when the cookie was last sent or received.
     var creation: Int64 = 0
     var lastAccess: Int64 = 0
-    /// Whether the server received the request only because another server redirected to it.
+    /// Whether the server that set the cookie received the request only because another server redirected to it.
     var isForeign = false
 
     func isExpired(at now: Date) -> Bool {

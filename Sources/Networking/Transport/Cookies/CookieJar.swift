@@ -27,8 +27,9 @@ public import Foundation
 /// - **Limits.** Of a response, the first 50 fields are read. A jar stores 50 cookies per domain and 3,000 in total. If
 ///   a limit is exceeded, it removes expired cookies. If no cookie has expired, it removes the least recently used
 ///   cookie. Within a domain, it removes a `Secure` cookie only if there are no other cookies. ``cookies(for:)`` counts
-///   as a use. If the jar exceeds its total limit, the first cookies to be removed are those of the site that is
-///   storing a cookie, if that site has many. Next are cookies of servers to which other servers have redirected.
+///   as a use. If the jar exceeds its total limit, and if the site that is storing a cookie has many cookies, the jar
+///   first removes cookies of this site. Next, the jar removes cookies of servers to which other servers have
+///   redirected.
 /// - **Other attributes.** `SameSite` and `Partitioned` are ignored, since a service has no pages. `HttpOnly` has no
 ///   effect on requests, and is visible in ``cookies``.
 ///
@@ -133,9 +134,9 @@ public final class CookieJar: Sendable {
     /// one server of a site could prevent all requests to the other servers of the site.
     private static let longestField = 8_190
 
-    /// Returns the value of the `Cookie` field for a URL; nil if no cookie is to be sent. Cookies that do not fit are
-    /// omitted: first those that other servers of the site can set, then those that are not `Secure`, then those with
-    /// short paths and the newest.
+    /// Returns the value of the `Cookie` field for a URL; nil if no cookie is to be sent. If cookies do not fit,
+    /// cookies that other servers of the site can set are omitted first. Next, cookies that are not `Secure` are
+    /// omitted. Among the others, cookies with short paths are omitted first, and then the newest cookies.
     package func field(for url: URL) -> String? {
         let cookies = select(for: url, from: storage?.cookies ?? [])
         guard !cookies.isEmpty else { return nil }

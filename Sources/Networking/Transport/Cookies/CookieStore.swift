@@ -40,7 +40,7 @@ struct CookieStore: Sendable {
         return chosen.sorted { ($1.path.utf8.count, $0.creation) < ($0.path.utf8.count, $1.creation) }
     }
 
-    /// Stores the cookies of a response. The limit of the jar is enforced once, when all of them are stored.
+    /// Stores the cookies of a response. The limit of the jar is enforced once, after all cookies have been stored.
     ///
     /// - Returns: The change of each cookie, and the cookies that the limit of the jar removes.
     @discardableResult
@@ -136,9 +136,9 @@ struct CookieStore: Sendable {
     }
 
     /// Removes cookies of a jar that has too many: all expired cookies, and then the least recently used ones in each
-    /// of three groups. The first group is the cookies of the site that has added cookies, if it has many, because one
-    /// site must not remove the cookies of all others. The second group is foreign cookies, because a server can
-    /// redirect to any number of sites. The third group is all others.
+    /// of three groups. The first group is the cookies of the site that has added cookies, if this site has many,
+    /// because one site must not be able to remove the cookies of all other sites. The second group is foreign cookies,
+    /// because a server can redirect to any number of sites. The third group is all others.
     private mutating func enforceLimit(addedTo site: String, at now: Date) -> [Cookie] {
         var evicted: [Cookie] = []
         for domain in Array(domains.keys) { evicted += remove(from: domain) { $0.isExpired(at: now) } }

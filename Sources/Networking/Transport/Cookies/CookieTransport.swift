@@ -50,7 +50,7 @@ struct SetCookieTransport: Transport {
     let base: any Transport
     let jar: CookieJar
 
-    /// Sends the request, and stores the cookies of the response, also if its body is lost.
+    /// Sends the request, and stores the cookies of the response even if the body of the response is lost.
     func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         do {
             let response = try await base.send(request, delivering: delivery)

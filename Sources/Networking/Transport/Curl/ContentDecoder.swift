@@ -75,12 +75,12 @@
 
         /// Decodes until all input is used, until the next stage takes no more bytes, or until the time is over.
         ///
-        /// - Parameter received: The number of bytes that the connection has delivered of the body.
+        /// - Parameter received: The number of bytes of the body that the connection has delivered so far.
         /// - Returns: The number of input bytes used.
         /// - Throws: ``NetworkError`` if the data is not valid or decodes to too many bytes, and the errors of the next
         ///   stage.
         func decode(_ input: UnsafeRawBufferPointer, received: Int) throws(NetworkError) -> Int {
-            // Without this rule, a body that decodes to almost nothing would be endless.
+            // Without this rule, a server could send an endless body that decodes to almost nothing.
             guard received <= 8 << 20 || received / 8 <= outputTotal else {
                 throw failure("its encoded size is more than 8 times its decoded size")
             }

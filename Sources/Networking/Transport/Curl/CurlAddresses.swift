@@ -4,8 +4,8 @@
     /// The configured addresses of hosts in libcurl's form: see ``CurlTransport/Configuration/resolve``.
     ///
     /// libcurl reads the whole list of a request. So the list contains only the entries of the names that libcurl may
-    /// look up for the request: its own host and the proxy. If one of these names is not known here, the list contains
-    /// all entries.
+    /// look up for the request: the names of the request's host and of the proxy. If one of these names is not known
+    /// here, the list contains all entries.
     ///
     /// Exclusivity is not checked at run time, because only the loop's thread uses the object, and accesses do not
     /// overlap.

@@ -132,8 +132,9 @@
         /// method again if it repeats a request whose stream was refused.
         ///
         /// libcurl also repeats a request if the server responded with 417 to `Expect`, or reset the stream with
-        /// HTTP_1_1_REQUIRED. If a response has begun, the server may have processed the request, so it is not sent
-        /// again: a 417 is the outcome of the exchange; otherwise, the exchange fails.
+        /// HTTP_1_1_REQUIRED. If a response has begun, the server may have processed the request, so the request is not
+        /// sent again. If the response has status 417, it is the outcome of the exchange. Otherwise, the exchange
+        /// fails.
         ///
         /// - Returns: Whether libcurl may send the request.
         func beginSending(on connection: CurlStreamLog.Connection?) -> Bool {
@@ -184,8 +185,8 @@
             }
         }
 
-        /// Opens the body again, because libcurl sends the request again on another connection: the server refused the
-        /// stream, or the connection was lost and the request is repeatable.
+        /// Opens the body again, because libcurl sends the request again on another connection. The reason is that the
+        /// server refused the stream, or that the connection was lost and the request is repeatable.
         func rewind() -> Int32 {
             guard request.body.isReplayable else {
                 failure = NetworkError(

@@ -65,7 +65,7 @@
             return proxyStatus >= 300 && !hasHead ? .cannotConnect : kindOfCode
         }
 
-        /// Whether the proxy refuses the user or the password, or wants one.
+        /// Whether the proxy refuses the user or the password, or requires a user and a password.
         private var isRefusedByProxy: Bool {
             proxyStatus == 407 || [CCURLPX_NO_AUTH, CCURLPX_USER_REJECTED].contains(proxyError)
         }

@@ -3,7 +3,7 @@
     ///
     /// The list is based on curl's advisories (<https://curl.se/docs/security.html>), change logs, issues (`#…`) and
     /// the sources of the versions that Debian, Ubuntu and Amazon Linux ship: 7.74 to 8.14. The engine looks at the
-    /// version number only: it also avoids a fault that a distribution has patched, because a patched version may have
+    /// version number only: a fault that a distribution has patched is avoided, too, because a patched version may have
     /// the same number as the original version. `CurlFaultTests` checks each avoidance on the installed version.
     ///
     /// Faults in features that the engine does not use are not listed: libcurl's redirects, cookies, HSTS, netrc,
@@ -76,25 +76,25 @@
         /// From 7.87 on, libcurl reads the file of trusted certificates once in 24 hours. On every version, a TLS
         /// session is resumed although the authority of its certificate was removed from the file.
         ///
-        /// Avoidance: the engine looks at the file once a second. After a change, libcurl reads the file again, and on
-        /// OpenSSL the requests belong to the next generation, which resumes no older session (``CurlTrust``). The
-        /// system's certificates are read again after 30 seconds.
+        /// Avoidance: the engine checks the file once a second. After a change, libcurl reads the file again. With
+        /// OpenSSL, later requests then belong to the next generation, which resumes no older TLS session
+        /// (``CurlTrust``). The system's certificates are read again after 30 seconds.
         case oldTrust
 
         /// If libcurl is called for all exchanges (`curl_multi_perform`, `curl_multi_socket_all`), it may forget an
         /// exchange that waits for the connection that another exchange opens (up to 8.14). The forgotten exchange ends
         /// with the connect timeout.
         ///
-        /// Avoidance: the loop calls libcurl for one socket or for its timer. If ``forgottenAddresses`` needs a call
-        /// for all exchanges, the loop makes a second call, which finds the exchanges that the first call may have
-        /// forgotten.
+        /// Avoidance: the loop calls libcurl for one socket or for its timer. If ``forgottenAddresses`` requires a call
+        /// for all exchanges, the loop makes a second call for all exchanges. The second call finds the exchanges that
+        /// the first call may have forgotten.
         case forgottenWaits
 
         /// If libcurl gives up a socket while it connects, it closes the socket without calling the app's function for
         /// closing sockets (seen in 7.88). The number of the socket may then belong to another file of the process.
         ///
-        /// Avoidance: before the engine ends an idle connection, it compares the file of the descriptor with the one
-        /// it opened (``CurlSockets/isOpen(_:)``).
+        /// Avoidance: before the engine ends an idle connection, it checks whether the descriptor still refers to the
+        /// socket that the engine opened (``CurlSockets/isOpen(_:)``).
         case unreportedClosures
 
         // MARK: Avoided on the affected versions
@@ -133,14 +133,15 @@
         ///
         /// Avoidance: such a request is sent over HTTP/1.1, unless the configuration requires HTTP/2.
         case earlyResponses
-        /// Before 7.87, if a request ends while another thread looks up its name, libcurl waits for this thread: the
-        /// loop and all its requests wait for as long as the system's resolver needs (7.87 has `CURLOPT_QUICK_EXIT`).
+        /// Before 7.87, if a request ends while another thread looks up the name of its host, libcurl waits for this
+        /// thread. The loop and all its requests then wait for as long as the system's resolver needs (7.87 has
+        /// `CURLOPT_QUICK_EXIT`).
         ///
         /// Avoidance: a request that ends during the lookup is left to libcurl, without its exchange, until the lookup
         /// ends (``CurlHandle/isLookingUp``). The loop itself applies the connect timeout to the lookup.
         case joinedLookups
-        /// Before 8.4, libcurl gives up an address that does not answer, but does not ask to be called to try the next
-        /// address (#11920).
+        /// Before 8.4, when libcurl gives up an address that does not answer, it does not ask the engine to call it
+        /// again. So it does not try the next address (#11920).
         ///
         /// Avoidance: five times a second, the loop looks for an exchange that connects but waits for no socket, and
         /// calls libcurl for all exchanges (``CurlHandle/isForgotten``).
@@ -161,8 +162,8 @@
         /// engine ends a connection if one call of libcurl has used a fifth of a second of processor time for it
         /// (``CurlHold``).
         case heldLoops
-        /// Before 8.10, a response over TLS that ends with its connection counts as complete even if the connection
-        /// ends without a closure alert of TLS, as after an attack (RFC 9112 section 9.8).
+        /// Before 8.10, if the end of a TLS connection marks the end of a response, the response counts as complete
+        /// even without a closure alert of TLS. An attacker can end a connection in this way (RFC 9112 section 9.8).
         ///
         /// Avoidance: the engine asks OpenSSL whether the alert has arrived (``CurlHandle/isCutOff``).
         case missingClosures

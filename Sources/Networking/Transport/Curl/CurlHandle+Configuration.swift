@@ -77,8 +77,8 @@
                     return 0
                 }
             }
-            // libcurl has this callback since 7.80. Without it, only the socket callbacks tell the engine that an
-            // exchange no longer waits for a connection.
+            // libcurl has this callback since 7.80. Without it, the engine learns only from the socket callbacks that
+            // an exchange no longer waits for a connection.
             set(CCURLOPT_PREREQDATA, me)
             clibcurl_easy_set_prereq(easy, Int32(CCURLOPT_PREREQFUNCTION)) { handle, address, _, port, localPort in
                 guard let me = CurlHandle.at(handle) else { return Int32(CCURL_PREREQFUNC_ABORT) }
@@ -97,8 +97,8 @@
             set(CCURLOPT_NOPROGRESS, 0)
         }
 
-        /// Returns the connection on which the request will be sent; nil if it serves one request at a time, or if it
-        /// has no ports (a Unix socket).
+        /// Returns the connection on which the request will be sent. Returns nil if this connection serves one request
+        /// at a time, or if it has no ports (a Unix socket).
         private func path(
             _ address: UnsafePointer<CChar>?, _ port: Int32, _ localPort: Int32
         ) -> CurlStreamLog.Connection? {
@@ -184,7 +184,7 @@
         let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
         /// Whether the closure alert of TLS has arrived: see ``CurlFault/missingClosures``. OpenSSL writes it only
         /// while libcurl reads the body of the watched response. After the end of the body, nothing more is read from
-        /// the connection, even if libcurl closes it only after it has freed the handle.
+        /// the connection, even if libcurl frees the handle before it closes the connection.
         let isClosed = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
 
         fileprivate init() {

@@ -22,8 +22,8 @@
 
         /// Sets the options of the transport's configuration for an https request.
         ///
-        /// - Parameter isElsewhere: Whether a server has chosen the origin of the request. It then carries no client
-        ///   certificate. libcurl does not send it on a connection with one.
+        /// - Parameter isElsewhere: Whether a server has chosen the origin of the request. If true, the request carries
+        ///   no client certificate, and libcurl does not use a connection that has a client certificate.
         /// - Throws: ``NetworkError`` that names the setting that this libcurl does not support.
         func applyTLS(elsewhere isElsewhere: Bool = false) throws {
             try apply(tls, to: .server)
@@ -68,7 +68,8 @@
             set(CCURLOPT_KEYPASSWD, certificate.passphrase ?? "")
         }
 
-        /// Whether the connection of a response that ends with its connection ended without a closure alert.
+        /// Whether the connection ended without a closure alert, although the end of the connection marks the end of
+        /// the response.
         var isCutOff: Bool { isClosureWatched && !memory.isClosed.pointee }
 
         /// libcurl's error message.

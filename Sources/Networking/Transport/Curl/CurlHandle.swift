@@ -31,7 +31,8 @@
         @exclusivity(unchecked) private(set) var isClosureWatched = false
         @exclusivity(unchecked) var tunnel: CurlTunnel?
 
-        /// - Throws: ``NetworkError`` if libcurl has no memory or no support for a setting, which the error names.
+        /// - Throws: ``NetworkError`` if libcurl has no memory, or if it does not support a setting. In the second
+        ///   case, the error names the setting.
         init(in surroundings: Surroundings) throws {
             guard let easy = clibcurl_easy_init() else {
                 throw NetworkError(.unknown, reason: "libcurl has no memory for a handle")
@@ -192,7 +193,7 @@
             sockets.end(connection)
         }
 
-        /// Records that the exchange has ended because of a time without any bytes.
+        /// Records that the exchange has ended because no bytes arrived for the given time.
         func giveUpConnection(silentFor time: UInt64) {
             sockets.giveUp(connection, silentFor: time, isKept: isOnKeptConnection)
         }

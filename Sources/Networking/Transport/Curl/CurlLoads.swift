@@ -25,8 +25,9 @@
 
         /// Records the number of open connections on a loop.
         ///
-        /// - Returns: The number of connections that the loop may keep: what the other loops leave of the limit, and at
-        ///   least its share. A client of many hosts that sends one request at a time uses one loop only.
+        /// - Returns: The number of connections that the loop may keep: the part of the limit that the other loops do
+        ///   not use, but at least the loop's own share. A client of many hosts that sends one request at a time uses
+        ///   one loop only.
         func keep(_ connections: Int, on index: Int) -> Int {
             state.withLock { state in
                 state.connections[index] = connections
@@ -90,8 +91,8 @@
         ///
         /// Each loop has its own connections, and over HTTP/1.1 it needs one for each exchange in progress. The loops
         /// are filled in levels of 24 exchanges, the first loop first on each level. So a loop exceeds its highest
-        /// number so far only if every other loop is at its own highest number, too, and all loops together need no
-        /// more connections to a host than the number of exchanges that were in progress at the same time.
+        /// number so far only if every other loop is at its own highest number, too. All loops together therefore need
+        /// no more connections to a host than the largest number of exchanges that were in progress at the same time.
         private static func leastBusy(of loads: ArraySlice<Int>) -> Int {
             let level = 24
             guard loads.count > 1, loads[0] >= level else { return 0 }

@@ -10,7 +10,7 @@
                 begin(exchange)
             case .cancel(let exchange):
                 guard let handle = exchange.handle else { return }
-                // Its caller may have waited for as long as its deadline allowed.
+                // The caller may have waited until its deadline.
                 if !exchange.hasReceived { handle.giveUpConnection(silentFor: 1_000_000_000) }
                 end(handle, .failure(NetworkError(.cancelled)))
             case .count(let report):

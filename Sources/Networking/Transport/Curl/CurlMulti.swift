@@ -68,7 +68,7 @@
         }
 
         /// Sets the time at which libcurl must be called. A millisecond is added, because libcurl truncates to
-        /// milliseconds and sets a timer only once: if libcurl were called too early, the timer would be lost.
+        /// milliseconds. libcurl sets a timer only once, so if libcurl were called too early, the timer would be lost.
         private func setTimer(_ milliseconds: Int) {
             switch milliseconds {
             case ..<0: timer = nil

@@ -46,13 +46,13 @@
         }
     }
 
-    /// Which connections take further requests, and when idle connections are closed.
+    /// The rules that determine which connections accept further requests, and when idle connections are closed.
     ///
     /// libcurl chooses a connection for each request, and cannot be told to avoid a certain connection. So an idle
     /// connection that must not be used again is closed. A connection that other requests use over HTTP/2 is retired:
     /// later requests belong to the next generation, and libcurl uses no connection of another generation for them. The
     /// generation is part of the list of ciphers, so only connections with TLS by OpenSSL have generations. Any other
-    /// retired connection takes requests until it is idle.
+    /// retired connection accepts requests until it is idle.
     extension CurlSockets {
         /// A connection that a handle uses.
         struct Use {
@@ -153,8 +153,8 @@
             }
         }
 
-        /// Prepares for a request that must not be repeated: it uses no HTTP/2 connection that has been silent for
-        /// long.
+        /// Prepares for a request that must not be repeated: such a request uses no HTTP/2 connection that has been
+        /// silent for long.
         func retireSilent(to origin: HTTPOrigin?) {
             for socket in pool.sockets.values {
                 let entry = entries[Int(socket)]
@@ -189,8 +189,8 @@
 
         func generation(of origin: HTTPOrigin?) -> Int { pool.generation(of: origin) }
 
-        /// Records which connection a request is about to be sent on, if it may serve several requests at a time:
-        /// libcurl does not report the socket of a connection that other requests already use.
+        /// Records the connection on which a request is about to be sent, if this connection may serve several requests
+        /// at a time. libcurl does not report the socket of a connection that other requests already use.
         func find(_ path: CurlStreamLog.Connection, opened use: Use) -> Int32? {
             if let socket = pool.sockets[path], entries[Int(socket)].path == path { return socket }
             guard isCurrent(use) else { return nil }

@@ -68,7 +68,7 @@
         /// The number of open connections, without those of WebSockets.
         @exclusivity(unchecked) private(set) var openCount = 0
         @exclusivity(unchecked) var pool: CurlPool
-        /// The file of trusted certificates; nil if the system's certificates are trusted, or those in memory.
+        /// The file of trusted certificates; nil if the trusted certificates are those of the system, or are in memory.
         @exclusivity(unchecked) var trust: CurlTrust?
         @exclusivity(unchecked) private var ready = [clibcurl_event](repeating: clibcurl_event(), count: 256)
         @exclusivity(unchecked) private var readyCount = 0
@@ -109,8 +109,8 @@
         /// Whether the last wait returned no events.
         var isQuiet: Bool { readyCount == 0 }
 
-        /// Passes each event of the last wait to a closure, with whether the event is of a WebSocket, and with the
-        /// number of events. Ends idle HTTP/1.1 connections that have an event.
+        /// Passes each event of the last wait to a closure, together with the number of events. The Boolean argument
+        /// says whether the event belongs to a WebSocket. Ends idle HTTP/1.1 connections that have an event.
         func handleReady(_ handle: (clibcurl_event, _ isOfWebSocket: Bool, Int) -> Void) {
             for event in ready[..<readyCount] where event.socket != alarm {
                 let index = Int(event.socket)
@@ -118,7 +118,7 @@
                     if event.events & Int32(CCURL_CSELECT_IN) != 0 { entries[index].lastArrival = now }
                     handle(event, entries[index].isOfWebSocket, readyCount)
                 } else if event.events == Int32(CCURL_CSELECT_OUT) {
-                    // The socket is writable, but the server has said nothing.
+                    // The socket is writable, but the server has sent nothing.
                     register(Int32(CCURL_POLL_IN), for: event.socket)
                 } else if entries[index].isExclusive, isIdle(event.socket) {
                     endIdle(event.socket)
@@ -129,9 +129,9 @@
             readyCount = 0
         }
 
-        /// Ends an idle HTTP/1.1 connection that has an event: the server closed it, or sent a response that
-        /// belongs to no request. libcurl would take that response for the response to the next request. (On an idle
-        /// HTTP/2 connection, frames may arrive; libcurl reads them with the next request.)
+        /// Ends an idle HTTP/1.1 connection that has an event: the server closed it, or sent a response that belongs to
+        /// no request. libcurl would treat that response as the response to the next request. (On an idle HTTP/2
+        /// connection, frames may arrive; libcurl reads them with the next request.)
         func endIdle(_ socket: Int32) {
             guard isOpen(socket) else { return }
             guard clibcurl_socket_end(socket) == 0 else { return forget(socket) }
@@ -194,7 +194,7 @@
             let index = Int(socket)
             if index < entries.count {
                 if entries[index].isTaken { return }
-                // No bytes have arrived: it may be another socket with the same number.
+                // No bytes have arrived, so the number may belong to another socket by now.
                 if wanted != 0, entries[index].wanted == 0, entries[index].lastArrival == 0 { _ = isOpen(socket) }
             }
             set(wanted, on: socket, forWebSocket: isOfWebSocket)

@@ -90,13 +90,14 @@
                 /// The largest number of connections. Further requests wait for a connection. Default: no limit.
                 public var connections: Int?
                 /// The largest number of idle connections that stay open. Each thread may keep one idle connection,
-                /// even if the limit is smaller. A thread that had more than its share closes those above it with its
-                /// next requests, when another thread needs them. Default: 256.
+                /// even if the limit is smaller. If a thread has more idle connections than its share, and another
+                /// thread needs them, the first thread closes the excess connections when it sends its next requests.
+                /// Default: 256.
                 public var idleConnections: Int
-                /// How long an idle connection stays open. Default: 55 seconds, because many load balancers close it
-                /// after 60 seconds. A server can ask for a shorter time with `Keep-Alive: timeout=5`. The transport
-                /// then closes the connection one second before that time, or after half of that time if it is less
-                /// than two seconds.
+                /// How long an idle connection stays open. Default: 55 seconds, because many load balancers close an
+                /// idle connection after 60 seconds. A server can ask for a shorter time with `Keep-Alive: timeout=5`.
+                /// If this time is at least two seconds, the transport closes the connection one second earlier.
+                /// Otherwise, the transport closes it after half of this time.
                 public var idleAge: Duration
                 /// How long a connection accepts new requests. After this time, the next request opens a new
                 /// connection, and looks up the name of the host again. Default: no limit.

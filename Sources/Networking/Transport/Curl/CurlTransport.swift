@@ -11,11 +11,11 @@
     ///
     /// The transport itself repeats a request in two cases only:
     ///
-    /// - The server has not processed the request: it refused the HTTP/2 stream, or ended the connection with a GOAWAY
-    ///   frame whose last stream number is lower than the number of the request's stream (RFC 9113 section 8.7).
-    ///   Requests with any method are repeated, but a body must be replayable.
-    /// - The request was sent on a reused connection, which ended before the response head, and repeating the request
-    ///   is harmless: the method is idempotent, and the body, if there is one, can be read again.
+    /// - The server has not processed the request: it refused the HTTP/2 stream, or it ended the connection with a
+    ///   GOAWAY frame, and the last stream number in this frame is lower than the number of the request's stream (RFC
+    ///   9113 section 8.7). Requests with any method are repeated, but a body must be replayable.
+    /// - A reused connection ended before the response head, and it is harmless to repeat the request: the method is
+    ///   idempotent, and the body, if there is one, can be read again.
     ///
     /// In all other cases, a connection that is lost before the response head is an error of kind
     /// ``NetworkError/Kind/connectionLostBeforeHead``.

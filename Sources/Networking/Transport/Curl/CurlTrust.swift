@@ -39,8 +39,8 @@
             return true
         }
 
-        /// Whether libcurl must read the file for a new connection. It may have read the file between the change and
-        /// the check, so this is true for a while.
+        /// Whether libcurl must read the file for a new connection. libcurl may have read the file between the change
+        /// and the check, so the result is true for a while after a change.
         func mustBeRead(at now: UInt64) -> Bool { changed.map { now < $0 &+ 60_000_000_000 } ?? false }
     }
 #endif

@@ -22,7 +22,8 @@
         func endLate() {
             if isConnecting { return end(NetworkError(.connectTimedOut)) }
             if case .handshake = phase { return end(NetworkError(.idleTimedOut)) }
-            // The peer did not answer, or has not closed the connection in time; or its last messages were not read.
+            // The peer did not answer, or did not close the connection in time, or the last messages of the peer were
+            // not read.
             end(isSendingOver ? .webSocketLost : closingError)
         }
 
@@ -53,7 +54,8 @@
             chunk = nil
             isSendingOver = true
             writer.finish(NetworkError.webSocketLost)
-            // The messages that have arrived may wait for a reader that itself waits for its message to be sent.
+            // The messages that have arrived may wait for a reader, and this reader may itself wait until a message is
+            // sent.
             if due == .max { setDue(webSockets.now.adding(CurlWebSocket.closingTime)) }
             webSockets.continueLater(self)  // reading ends with the messages, or the response, that have arrived
         }
@@ -70,8 +72,8 @@
             turn()
         }
 
-        /// Ends the WebSocket, because its caller no longer waits. The connection may already be in the order, from
-        /// which nobody takes it any more.
+        /// Ends the WebSocket, because its caller no longer waits. If the open connection is already in the
+        /// ``WebSocketOrder``, no caller takes it from there any more, so it is released.
         func cancel(_ error: NetworkError) {
             end(error)
             withExtendedLifetime(order.take()) {}
@@ -101,8 +103,8 @@
     }
 
     extension NetworkError {
-        /// With TLS 1.3, a server that requires a client certificate refuses its absence only after the TLS handshake,
-        /// and often without an error message. By then, libcurl has established the connection.
+        /// With TLS 1.3, a server that requires a client certificate refuses a client without one only after the TLS
+        /// handshake, and often without an error message. By then, libcurl has established the connection.
         fileprivate func hintingAtCertificate(_ request: HTTPRequest) -> NetworkError {
             guard kind == .connectionLostBeforeHead, request.url.scheme?.lowercased() == "https" else { return self }
             var error = self

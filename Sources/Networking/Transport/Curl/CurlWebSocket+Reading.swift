@@ -26,7 +26,7 @@
             }
         }
 
-        /// The response is no 101, and has been read.
+        /// The response does not have status 101, and has been read to its end.
         func finishRefusal() {
             transfer.finish(handle?.facts ?? .init())
             end(NetworkError(.unknown))

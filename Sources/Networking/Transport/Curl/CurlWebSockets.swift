@@ -5,9 +5,9 @@
     ///
     /// libcurl makes their connections (`CURLOPT_CONNECT_ONLY`), with all that the configuration says about proxies,
     /// TLS and addresses. From then on, the loop waits for their sockets itself. They have a multi handle of their own,
-    /// so that they take no connection from the requests. With a common handle, libcurl would also close an open
-    /// WebSocket connection that is not used yet when a request begins. The handle is released when the last WebSocket
-    /// has ended, because before 7.85, libcurl keeps the file descriptors of connections that have ended.
+    /// so that they take no connection from the requests. With a common handle, libcurl would also close an open but
+    /// still unused WebSocket connection whenever a request begins. The handle is released when the last WebSocket has
+    /// ended, because before 7.85, libcurl keeps the file descriptors of connections that have ended.
     ///
     /// Exclusivity is not checked at run time, because only one thread uses the object, and accesses do not overlap.
     final class CurlWebSockets {
@@ -111,7 +111,7 @@
                     webSocket.end(isTooLarge ? CurlTunnel.tooLarge : handle.failure(result))
                     continue
                 }
-                // libcurl may close an open connection that was never used, so each one sends at once.
+                // libcurl may close an open connection that was never used, so each new connection sends at once.
                 pace.begin(oneOf: active.count)
                 webSocket.begin(on: clibcurl_easy_get_socket(easy))
             }

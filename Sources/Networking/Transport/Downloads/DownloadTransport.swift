@@ -3,8 +3,8 @@ import Foundation
 /// A transport for downloads. It first checks whether the file can be written. If a part of the file exists, it
 /// requests only the missing bytes.
 ///
-/// If the server does not continue with the same content (because the content has changed, the server does not support
-/// ranges, or the range cannot be satisfied), the download restarts.
+/// The download restarts if the server does not continue with the same content. The reason may be that the content has
+/// changed, that the server does not support ranges, or that the range cannot be satisfied.
 struct DownloadTransport: Transport {
     let base: any Transport
 
@@ -15,7 +15,7 @@ struct DownloadTransport: Transport {
 
     func reset() async { await base.reset() }
 
-    // Not inlined, so that a request that is no download does not need the memory of this function while it waits.
+    // Not inlined, so that a request that is not a download does not need the memory of this function while it waits.
     @inline(never)
     private func send(
         _ request: HTTPRequest, delivering delivery: BodyDelivery, as download: Download
@@ -101,8 +101,9 @@ final class Download: HTTPRequest.Part {
     var outsideCall: Download? { nil }
     var identity: [String] { [] }
 
-    /// Reports that the download has ended: the file was moved to its target and closed, was closed after a failure, or
-    /// was not created before the attempt failed. This calls the closures that were passed to ``observeEnd(_:)``.
+    /// Reports that the download has ended: the file was moved to its target and closed, or the file was closed after a
+    /// failure, or the attempt failed before the file was created. This calls the closures that were passed to
+    /// ``observeEnd(_:)``.
     func finish() { end.settle(.success(())) }
 
     /// Calls a closure when the download has ended, or immediately if it has ended already.

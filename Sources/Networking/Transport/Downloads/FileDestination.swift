@@ -25,8 +25,8 @@ public struct FileDestination: Sendable {
     /// The part is locked while the download runs. On Apple platforms, do not place such a target in a shared app group
     /// container: the system terminates an app that is suspended while it has locked a file there.
     public enum ResumeRule: Hashable, Sendable {
-        /// A later attempt restarts the download, and a failed download leaves no part. The only exception is a pause,
-        /// after which the download continues with the part if the server confirms the content.
+        /// A later attempt restarts the download, and a failed download leaves no part. The only exception is a pause:
+        /// if the server confirms the content, the download continues with the part after the pause.
         case never
         /// The download resumes a part that came from the same address; the query is not compared.
         case sameAddress
@@ -83,7 +83,7 @@ public struct FileDestination: Sendable {
     /// The number of bytes of an incomplete download that can be resumed.
     public var partialSize: Int64 {
         guard point != nil, let attributes = try? FileManager.default.attributesOfItem(atPath: part.path),
-            // A part with a second hard link is a complete file, which already has its final name, too.
+            // A part with a second hard link is a complete file that already has its final name, too.
             (attributes[.referenceCount] as? NSNumber)?.intValue ?? 1 < 2
         else { return 0 }
         return (attributes[.size] as? NSNumber)?.int64Value ?? 0
@@ -243,8 +243,8 @@ public struct FileDestination: Sendable {
     }
 
     private func remove(_ name: URL) {
-        // The description is removed while the part still has its name and its lock, so that it is not the description
-        // of another download.
+        // While the part still has its name and its lock, the description cannot belong to another download, so it is
+        // removed first.
         if isContinued { removeNote() }
         unlink(name.path)
     }

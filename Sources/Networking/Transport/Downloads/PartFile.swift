@@ -1,7 +1,7 @@
 import Foundation
 
-/// A file that receives the bytes of a download until the download is complete, or the note of an upload. While it has
-/// this purpose, only its owner may open it, because another user who can read a file can also lock it indefinitely.
+/// A file for the bytes of a download that is not complete yet, or for the note of an upload. While the file has this
+/// purpose, only its owner may open it, because another user who can read a file can also lock it indefinitely.
 final class PartFile: @unchecked Sendable {  // because a download writes chunk after chunk, a note has a lock
     private let descriptor: Int32
     private let fault: @Sendable (Int32) -> NetworkError
@@ -16,7 +16,7 @@ final class PartFile: @unchecked Sendable {  // because a download writes chunk 
     ///
     /// - Parameters:
     ///   - isLocked: Whether the file is locked while it is open. The system releases the lock when the process ends.
-    ///   - mayExist: Whether the file may exist already. Default: only a locked file may.
+    ///   - mayExist: Whether the file may exist already. Default: only a locked file may exist already.
     ///   - fault: Converts an error code of the system into the library's error.
     ///   - largestSize: The largest file that may be written, in bytes. Default: the limit of the process.
     init(
@@ -29,7 +29,7 @@ final class PartFile: @unchecked Sendable {  // because a download writes chunk 
             var (status, named) = (stat(), stat())
             var file = open(url.path, flags | O_CREAT | O_EXCL, 0o600)
             if file < 0, errno == EEXIST, mayExist ?? isLocked {
-                // A file that exists is continued only if it is this user's.
+                // An existing file is continued only if it belongs to this user.
                 file = open(url.path, flags | O_NONBLOCK)
                 if file < 0, errno == ENOENT { continue }
                 if file >= 0, !FileLock.isTrusted(file) {
@@ -99,7 +99,8 @@ final class PartFile: @unchecked Sendable {  // because a download writes chunk 
         guard synchronizeFile(descriptor) else { throw fault(errno) }
     }
 
-    /// Gives the file the permissions of a new file: `rw-r--r--`, without those that the process withholds (`umask`).
+    /// Gives the file the permissions of a new file: `rw-r--r--`, without the permissions that the process withholds
+    /// (`umask`).
     func publish() {
         #if os(Linux)
             // The system function that returns the mask also changes it, for all threads.
@@ -154,7 +155,7 @@ struct ResumePoint: Codable, Hashable, Sendable {
     }
 
     /// Whether the validator can be sent in `If-Range`. If the file of the description is damaged, the validator may be
-    /// invalid, and each request would be refused.
+    /// invalid. The server would then refuse each request.
     var isSendable: Bool {
         (1...EntityTag.largest).contains(validator.utf8.count) && HTTPGrammar.isFieldValue(validator)
     }

@@ -3,8 +3,9 @@
 ///
 /// Equal requests have the same method, URL, header fields and body after the adapters have run, except for a few
 /// fields that usually differ. Requests with the tokens of two users are therefore never equal. A request is compared
-/// only if its method is safe (or the policy includes unsafe methods), its response is read into memory or into a file,
-/// and its body is in memory. Two equal downloads never share a transfer; the policy may reject or cancel one of them.
+/// only if these conditions are met: its method is safe, or the policy includes unsafe methods; its response is read
+/// into memory or into a file; its body is in memory. Two equal downloads never share a transfer; the policy may reject
+/// or cancel one of them.
 ///
 /// Each service creates this transport for itself. Requests of different services are not
 /// compared, unless the services share one instance of this transport. The transport compares transfers, not calls. A
@@ -29,8 +30,9 @@ package final class DuplicateHandlingTransport: Transport {
     ///   - ignored: The header fields that may differ between equal requests.
     ///   - completing: Adds the fields that a lower transport will add and that distinguish users, such as cookies, so
     ///     that two users never share a response.
-    ///   - state: Returns a number that changes when a lower transport may send something else for equal requests,
-    ///     such as other cookies to the target of a redirect. Requests with different numbers share no response.
+    ///   - state: Returns a number that changes when a lower transport may send something else for equal requests, such
+    ///     as other cookies to the target of a redirect. If this number has changed between two requests, they share no
+    ///     response.
     package init(
         _ base: any Transport, policy: DuplicateRequestPolicy?,
         ignoring ignored: [HTTPHeader.Name] = ["Traceparent", "Tracestate", "X-Request-ID", .idempotencyKey],

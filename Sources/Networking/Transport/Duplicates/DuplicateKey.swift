@@ -40,9 +40,10 @@ struct DuplicateKey: Sendable {
     }
 
     /// Whether the response to one request is also valid for the other request. Requests of one group may differ, even
-    /// in the delivery of their responses. If the two requests of a double tap have different idempotency keys, they do
-    /// not share a response. A call that accepts a status must get the whole body, which a call that rejects the status
-    /// does not read. A call that does not follow a redirect must not get the response of the redirect's target.
+    /// in the delivery of their responses. Two requests with different idempotency keys, for example after a double
+    /// tap, do not share a response. A call that accepts a status must get the whole body, which a call that rejects
+    /// the status does not read. A call that does not follow a redirect must not get the response of the redirect's
+    /// target.
     func sharesResponse(of other: DuplicateKey, ignoring ignored: [HTTPHeader.Name]) -> Bool {
         isComparable && other.isComparable && isEqual(to: other, ignoring: ignored)
             && request.headers[.idempotencyKey] == other.request.headers[.idempotencyKey]

@@ -58,9 +58,9 @@ public struct DuplicateRequestPolicy: Sendable {
         /// The earlier calls end, and their transfer continues for the new call.
         public static let keepLatest = Choice(action: .share(.latest))
 
-        /// The transfer in progress continues, and `observer` is called with its result. All calls end. The transfer
-        /// ends after the total time-out of its request (`timeouts.total`), counted from the moment of the choice. If
-        /// the request has no total time-out, the transfer has no deadline.
+        /// The transfer in progress continues, and `observer` is called with the result of this transfer. All calls
+        /// end. The transfer ends after the total time-out of its request (`timeouts.total`), counted from the moment
+        /// of the choice. If the request has no total time-out, the transfer has no deadline.
         public static func share(
             notifying observer: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
         ) -> Choice {

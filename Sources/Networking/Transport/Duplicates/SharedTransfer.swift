@@ -56,7 +56,7 @@ final class SharedTransfer: Sendable {
             if state.phase == .running { state.task = task }
             return state.phase == .abandoned
         }
-        // If all callers left before the task existed, the task has not been cancelled yet.
+        // If all callers left before the task existed, nothing has cancelled the task yet.
         if isUnwanted { task.cancel() }
     }
 

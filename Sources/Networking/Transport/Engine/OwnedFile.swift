@@ -124,7 +124,8 @@ package enum OwnedFolder {
         try FileManager.default.createDirectory(
             at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
             attributes: [.posixPermissions: 0o700])
-        // Foundation sets the permissions of a new directory later, and another process would refuse it until then.
+        // Foundation sets the permissions of a new directory only after it has created the directory. Until then,
+        // another process would refuse the directory.
         if mkdir(path, 0o700) == 0 {
             try synchronizeFolder(of: path)
         } else if errno != EEXIST {

@@ -2,9 +2,9 @@ import Foundation
 
 /// What a call decides about a response from its head alone.
 ///
-/// If the call rejects the status, the status is the outcome of the attempt, whatever happens to the body. Nobody needs
-/// the body except for the text of the error, so it is read only within the limits of ``RejectedBody``. Nobody needs
-/// the body of a redirect that is followed, either.
+/// If the call rejects the status, the status is the outcome of the attempt, whatever happens to the body. The body is
+/// needed only for the text of the error, so it is read only within the limits of ``RejectedBody``. The body of a
+/// redirect that is followed is not needed at all.
 protocol StatusRules: Sendable {
     /// The statuses that the validators of the call accept: one set for each validator that checks the status.
     var accepted: [AcceptedStatuses] { get }
@@ -25,9 +25,9 @@ extension HTTPRequest {
     /// Whether the call is never repeated if the server may have executed its request.
     var reportsDoubt: Bool { parts.transfer?.rules?.reportsDoubt ?? false }
 
-    /// Whether an engine may send the request again, although the server may have executed it: the method is
-    /// idempotent, the body can be read again, the first request cannot cause the second one to be refused, and the
-    /// call allows it.
+    /// Whether an engine may send the request again, although the server may have executed it. The method must be
+    /// idempotent, and the body readable again. The first request must not cause the second one to be refused. The call
+    /// must allow a repetition.
     var isRepeatable: Bool {
         method.isIdempotent && body.isReplayable && !headers.hasWriteCondition && !reportsDoubt
     }
@@ -81,12 +81,14 @@ extension IncomingBody {
     /// Reads the body of a rejected response within the limits of ``RejectedBody``.
     ///
     /// - Parameter limit: The maximum number of bytes.
-    /// - Returns: The bytes that have arrived, and the reason why the body is cut off; nil if it is complete.
+    /// - Returns: The bytes that have arrived, and the reason why the body is cut off. The reason is nil if the body is
+    ///   complete.
     func rejected(upTo limit: Int, on clock: NetworkClock) async -> (bytes: Data, cutOff: String?) {
         let received = Locked(Data())
         let end = Settlement<String?>()
         let timer = RejectedBodyTimer.start(on: clock) { end.settle(.success($0)) }
-        // A task of its own, because a body of an app's transport may not notice that its reader stops waiting.
+        // The body is read in a separate task, because the body of an app's transport may not notice that its reader
+        // has stopped waiting.
         let reading = Task {
             do {
                 for try await chunk in unmapped {
@@ -105,7 +107,7 @@ extension IncomingBody {
             timer.end()
             reading.cancel()
         }
-        // If the call ends meanwhile, the reason for its end is its outcome, and the body does not matter.
+        // If the call ends meanwhile, the reason for this end is the outcome of the call, and the body does not matter.
         let reason = (try? await end.value()) ?? nil
         return (received.withLock { $0 }, reason)
     }

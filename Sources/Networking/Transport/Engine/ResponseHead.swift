@@ -8,9 +8,10 @@ package struct ResponseHead: Sendable {
     /// Whether the connection of the response serves one request at a time (HTTP/1.x).
     var isExclusive: Bool { version?.hasPrefix("1.") ?? false }
 
-    /// How long the client should keep an idle connection, according to `Keep-Alive: timeout=5`: one second less than
-    /// the server's time, or half of that time, whichever is longer. A request that is sent while the server closes the
-    /// connection would be lost. Nil if the head does not contain this parameter.
+    /// How long the client should keep an idle connection, according to a field such as `Keep-Alive: timeout=5`: one
+    /// second less than the server's time, or half of that time, whichever is longer. The client's time is shorter,
+    /// because a request that is sent while the server closes the connection would be lost. Nil if the head does not
+    /// contain this parameter.
     var keepAlive: Duration? {
         guard let text = headers["Keep-Alive"] else { return nil }
         let times = text.utf8.split(separator: UInt8(ascii: ",")).compactMap { part -> Int? in

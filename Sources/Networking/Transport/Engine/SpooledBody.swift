@@ -2,8 +2,9 @@ package import Foundation
 
 extension HTTPBody {
     /// Reads the body to its end, for an engine that cannot read it piece by piece. A body that is already in memory is
-    /// returned as it is. A long body goes into a temporary file without a name, which is mapped into memory, because
-    /// Foundation's own way of sending files is not reliable on Linux (row L42 of <doc:URLSessionOnLinux>).
+    /// returned as it is. A long body is written to a temporary file without a name, and this file is mapped into
+    /// memory. The reason is that Foundation's own way of sending files is not reliable on Linux (row L42 of
+    /// <doc:URLSessionOnLinux>).
     ///
     /// - Parameters:
     ///   - limit: The largest number of bytes to hold in memory.

@@ -21,7 +21,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     @exclusivity(unchecked) private var facts = TransferFacts()
     /// The meter that counts a body in memory. A streamed body is counted where it is read.
     @exclusivity(unchecked) private var meter: RequestProgress.Meter?
-    /// The timer of a body in memory that the call rejects, or whose redirect it follows; nil for any other body.
+    /// The timer of a body in memory, if the call rejects the response or follows its redirect. Otherwise nil.
     @exclusivity(unchecked) private var timer: RejectedBodyTimer?
     /// The reason why the body is cut off, although its response is the outcome.
     @exclusivity(unchecked) private var cutOff: String?
@@ -125,8 +125,8 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
             of: HTTPResponse(head.status, headers: head.headers, to: request).statedLength)
     }
 
-    /// Reports how many encoded bytes of a body that is decoded have been received. `length` is the length of the
-    /// encoded body.
+    /// For a body with a content coding, reports how many encoded bytes have been received. `length` is the length of
+    /// the encoded body.
     func noteEncoded(_ count: Int, of length: Int64) {
         guard let meter = request.progress, head?.status.isSuccessful == true else { return }
         meter.noteEncoded(length > 0 ? Double(count) / Double(length) : 1)
@@ -180,8 +180,8 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     }
 
     /// Ends the exchange with an error. If the response is not a success, the error contains the part of its body that
-    /// has arrived. If the call rejects the response because of its status, or follows its redirect, the response with
-    /// this part is the outcome.
+    /// has arrived. If the call rejects the response because of its status, or follows its redirect, the outcome is not
+    /// the error, but the response with this part of its body.
     func fail(_ error: NetworkError) {
         guard !isOver else { return }
         isOver = true

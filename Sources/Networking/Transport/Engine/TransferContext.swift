@@ -123,8 +123,8 @@ extension HTTPResponse {
     /// Whether the response refuses the token although its head does not.
     var isRefusalByBody: Bool { isRefusal && request.parts.transfer?.isRefusal(headOf: self) == false }
 
-    /// Stores whether the session considers the response a refusal. The body of a stream may still refuse the token, so
-    /// nothing is stored for a stream whose head is no refusal.
+    /// Stores whether the session considers the response a refusal. If the response is a stream and its head does not
+    /// refuse the token, nothing is stored, because the body may still refuse the token.
     mutating func decideRefusal() {
         guard knownRefusal == nil else { return }
         let decision = isRefusal

@@ -4,15 +4,16 @@ package protocol WebSocketChannel: AnyObject, Sendable {
     /// The subprotocol that the server has chosen; nil if it has chosen none.
     var subprotocol: String? { get }
 
-    /// Waits for the next message. Not calling this method slows the server down. One reader at a time.
+    /// Waits for the next message. If nobody calls this method, the server is slowed down. Only one reader at a time
+    /// may call it.
     ///
-    /// - Returns: The message; nil once the peer has closed the connection, or this side has.
-    /// - Throws: ``NetworkError`` if the connection was lost or broken; an ``Interruption`` if the wait is interrupted,
-    ///   which loses no message.
+    /// - Returns: The message; nil once the peer or this side has closed the connection.
+    /// - Throws: ``NetworkError`` if the connection was lost or broken; an ``Interruption`` if the wait is interrupted.
+    ///   An interruption loses no message.
     func receive() async throws -> WebSocketMessage?
 
-    /// Sends a message, and waits until the system has taken all of it. Messages are sent in the order of the calls.
-    /// If the wait is interrupted, a message of which nothing has been sent is not sent.
+    /// Sends a message, and waits until the system has taken all of it. Messages are sent in the order of the calls. If
+    /// the wait is interrupted before any part of the message has been sent, the message is not sent.
     ///
     /// - Throws: ``WebSocketOutbox/Refusal`` if nothing is sent because the connection has ended; ``NetworkError`` if
     ///   the connection is lost meanwhile.
@@ -25,7 +26,7 @@ package protocol WebSocketChannel: AnyObject, Sendable {
     /// seconds, the connection is closed without its answer.
     func close(_ close: WebSocketClose)
 
-    /// Closes the connection at once. All waiting calls get this error.
+    /// Closes the connection at once. All waiting calls fail with the given error.
     func fail(_ error: NetworkError)
 
     /// How the connection ended: with a close frame, or with an error. Nil while messages may arrive.

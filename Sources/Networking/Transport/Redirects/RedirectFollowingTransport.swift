@@ -4,8 +4,8 @@ import Foundation
 ///
 /// A 301 or 302 changes POST to GET, a 303 changes every method except HEAD to GET, and a 307 or 308 preserves method
 /// and body. If scheme, host or port changes, the next request contains only fields that are known to be harmless, and
-/// fields without which it would have another meaning, such as `Idempotency-Key`, `Prefer` and `Upload-Checksum`. A
-/// redirect from https to http is refused.
+/// fields without which the request would have another meaning, such as `Idempotency-Key`, `Prefer` and
+/// `Upload-Checksum`. A redirect from https to http is refused.
 struct RedirectFollowingTransport: Transport {
     let base: any Transport
     var policy = RedirectPolicy.standard
@@ -48,8 +48,8 @@ struct RedirectFollowingTransport: Transport {
     }
 
     /// Returns the response whose body the error has cut off, if the response decides the outcome even without its
-    /// complete body: it is a redirect that is followed, or the call rejects it. (If the call rejects a response, the
-    /// library's engines return the response instead of an error.)
+    /// complete body: the call follows the response as a redirect, or rejects the response. (If the call rejects a
+    /// response, the library's engines return the response instead of an error.)
     ///
     /// - Throws: The error, if the response does not decide; ``NetworkError/Kind/redirectRefused``.
     @inline(never)
@@ -106,8 +106,8 @@ extension HTTPResponse {
 
 /// The rules for the request that follows a redirect.
 enum Redirect {
-    /// Returns the request that a response redirects to; nil if the response is not a redirect, but the response of the
-    /// call.
+    /// Returns the request that a response redirects to; nil if the response is not a redirect, and is therefore the
+    /// response of the call.
     ///
     /// - Throws: ``NetworkError/Kind/redirectRefused`` with the reason.
     static func request(after response: HTTPResponse) throws -> HTTPRequest? {

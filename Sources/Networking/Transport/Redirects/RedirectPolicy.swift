@@ -49,8 +49,8 @@ public struct RedirectPolicy: Sendable {
     ///     origin. The closure is not called for a redirect that the library refuses, and it cannot change https to
     ///     http. If the body can be read again, the closure can keep a POST with `next.method = .post` and
     ///     `next.body = response.request.body`. The fields that describe the body, and the conditions of the write, are
-    ///     then restored. The closure is called on any thread, perhaps twice for a redirect whose body is cut off, and
-    ///     must not wait.
+    ///     then restored. The closure is called on any thread, and must not wait. If the body of a redirect is cut off,
+    ///     the closure may be called twice for this redirect.
     public static func deciding(
         limit: Int = 20, _ decide: @escaping @Sendable (_ next: HTTPRequest, _ response: HTTPResponse) -> HTTPRequest?
     ) -> RedirectPolicy {
@@ -78,7 +78,7 @@ public struct RedirectPolicy: Sendable {
     }
 }
 
-/// The policy of one call. It is the part of a request that belongs to the room of redirects.
+/// The policy of one call. It is the part of a request that belongs to the redirects.
 struct RedirectOrder: HTTPRequest.Order {
     /// Nil means the policy of the service.
     fileprivate(set) var policy: RedirectPolicy?

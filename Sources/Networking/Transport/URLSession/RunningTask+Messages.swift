@@ -58,8 +58,8 @@ extension RunningTask {
         queue.async { [self] in fail(NetworkError(.cancelled)) }
     }
 
-    /// Passes bytes of the body to the transfer. While the reader's buffer is full, the task is suspended on platforms
-    /// on which a suspended task stops the server from sending.
+    /// Passes bytes of the body to the transfer. If suspending a task stops the server from sending on this platform,
+    /// the task is suspended while the reader's buffer is full.
     func receive(_ data: Data) {
         noteActivity()
         if !backlog.isHeldBack {

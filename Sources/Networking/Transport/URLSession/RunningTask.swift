@@ -126,7 +126,7 @@ final class RunningTask: @unchecked Sendable {  // because of the lock; only the
     ///
     /// - Returns: The transport, to be released on the queue, because releasing its last reference ends the session.
     func end() -> URLSessionTransport? {
-        // The stream is closed only now, because `URLSession` takes the end of the stream for the end of a complete
+        // The stream is closed only now, because `URLSession` treats the end of the stream as the end of a complete
         // body.
         lock.withLock { bodyStream }?.close()
         return release()?.owner

@@ -73,7 +73,7 @@
                 }
                 if status == .finished { end() }
             } catch {
-                // The stream stays open until the task has ended, because `URLSession` takes the end of the stream for
+                // The stream stays open until the task has ended, because `URLSession` treats the end of the stream as
                 // the end of a complete body.
                 hasFailed = true
                 onError(error)

@@ -45,8 +45,8 @@ struct URLSessionFailure {
 
     private var lost: NetworkError.Kind { hasHead ? .connectionLostAfterHead : .connectionLostBeforeHead }
 
-    /// Whether the server has reset the connection. Apple's systems name the error of the stream in undocumented keys,
-    /// where domain 1 is POSIX; on Linux, libcurl's message contains this.
+    /// Whether the server has reset the connection. On Apple's systems, undocumented keys contain the error of the
+    /// stream; domain 1 is POSIX. On Linux, libcurl's message contains the word "reset".
     private var wasReset: Bool {
         let info = (error as NSError).userInfo
         let isPOSIX = info["_kCFStreamErrorDomainKey"] as? Int == 1
@@ -66,7 +66,7 @@ struct URLSessionFailure {
         }
     }
 
-    /// The proxy errors of CFNetwork: of an HTTP proxy, and of a proxy's response to CONNECT.
+    /// The proxy errors of CFNetwork: the errors of an HTTP proxy, and the errors in a proxy's response to CONNECT.
     private static let proxyErrors = [306, 307, 308, 309, 310, 311]
 
     private func kind(_ code: POSIXErrorCode) -> NetworkError.Kind {

@@ -14,19 +14,19 @@
 /// On Linux, Foundation has limitations that the library cannot remove:
 ///
 /// - The transport refuses the following requests with ``NetworkError/Kind/invalidRequest`` before it sends anything: a
-///   body on GET, a method not in upper case, a path with `.` or `..` as a segment, an IPv6 address as host. Foundation
-///   would send such a request in another form, or not at all.
-/// - A request with a body, or with a method that is not idempotent, has its own session and connection, because
-///   Foundation repeats a request whose connection is lost, and then omits the body.
+///   GET with a body, a method that is not in upper case, a path with `.` or `..` as a segment, and a URL whose host is
+///   an IPv6 address. Foundation would send such a request in another form, or not at all.
+/// - A request with a body, or with a method that is not idempotent, has its own session and connection. The reason is
+///   that Foundation repeats a request whose connection is lost, and then omits the body.
 /// - Connecting has no timeout of its own and counts as idle time. The transport cannot slow down a server that sends
 ///   faster than the reader reads: if more than ``Limits/bufferedBytes`` bytes wait for the reader, the call fails.
 /// - TLS cannot be configured. A body that is not in memory is read to its end before it is sent.
 /// - The transport does not detect that a compressed body ends too early.
 /// - If a server closes the connection inside the response head, an assertion of Foundation fails and ends the process.
 ///
-/// On Apple platforms, the transport sends files with upload tasks, and other bodies that are not in memory as streams.
-/// A slow reader slows the server down. Metrics provide the times of a connection, and the version of HTTP of a
-/// response that is not streamed. Also note these points:
+/// On Apple platforms, the transport sends files with upload tasks. It sends other bodies that are not in memory as
+/// streams. A slow reader slows the server down. Metrics provide the times of a connection, and the version of HTTP of
+/// a response that is not streamed. Also note these points:
 ///
 /// - Connecting has no timeout of its own. With the default idle timeout, a call ends with
 ///   ``NetworkError/Kind/idleTimedOut`` after twice ``HTTPRequest/Timeouts/connect`` (2 × 15 s) if neither the server's
@@ -73,10 +73,10 @@ public final class URLSessionTransport: Transport {
     ///     stored credentials, and with up to 512 connections to a host.
     ///   - tls: The certificates to trust, and the client's own certificate.
     ///   - limits: The limits of the bytes in memory.
-    /// - Throws: ``NetworkError/Kind/invalidRequest`` if this platform does not support a setting, which the error
-    ///   names: on Linux, any TLS setting; on Apple platforms, a client certificate in PEM or a background
-    ///   configuration. Also if `httpAdditionalHeaders` contains credentials, because they would be sent to every
-    ///   server.
+    /// - Throws: ``NetworkError/Kind/invalidRequest`` if this platform does not support a setting: on Linux, any TLS
+    ///   setting; on Apple platforms, a client certificate in PEM or a background configuration. The error names the
+    ///   setting. It is also thrown if `httpAdditionalHeaders` contains credentials, because they would be sent to
+    ///   every server.
     public convenience init(
         configuration: URLSessionConfiguration = .withoutPolicy, tls: TLSConfiguration = TLSConfiguration(),
         limits: Limits = Limits()

@@ -31,7 +31,8 @@ extension TusAttempt {
     /// - Parameter isAgain: Whether the server has forgotten an upload that it created for this call. A server that
     ///   honours idempotency keys would return the forgotten upload again.
     func create(_ offer: TusOffer, isAgain: Bool) async throws -> Step {
-        // Never the whole file: if the response were lost, the next attempt would complete a second upload.
+        // This request never contains the whole file. Otherwise, if its response were lost, the next attempt would
+        // complete a second upload.
         let count = min(resumption.partSize ?? TusAttempt.firstPartSize, size - 1)
         let isFirstPart = resumption.sendsFirstPart && offer.takesFirstPart && count > 0
         var creation = make(.post, request.url, body: isFirstPart ? .bytes(0..<count, of: upload.file) : .empty)

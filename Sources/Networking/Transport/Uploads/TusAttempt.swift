@@ -16,7 +16,7 @@ struct TusAttempt {
         case ask
         /// Send the bytes from a position.
         case send(from: Int)
-        /// The attempt has ended with a response; nil if the server knows no tus.
+        /// The attempt has ended with a response; nil if the server does not support tus.
         case end(HTTPResponse?)
     }
 
@@ -43,7 +43,8 @@ struct TusAttempt {
 
     /// Sends what is missing.
     ///
-    /// - Returns: The response of the attempt; nil if the server knows no tus, and the app allows a plain upload.
+    /// - Returns: The response of the attempt. Nil if the server does not support tus, and if the app allows a plain
+    ///   upload.
     func send() async throws -> HTTPResponse? {
         var step = note.content == nil ? Step.discover : .ask
         var patience = TusPatience(size: size, partSize: resumption.partSize)
@@ -70,7 +71,7 @@ struct TusAttempt {
         let response = try await exchange(make(.delete, content.upload))
         if response.isRefusal { return ending(response) }
         if response.status == .locked { throw busy(response) }
-        // A server without the tus extension for this forgets the upload on its own.
+        // A server without the tus extension for ending uploads forgets the upload on its own.
         let isOver = response.status.isSuccessful || TusStatus.gone.contains(response.status)
         if isOver || TusStatus.cannotDelete.contains(response.status) { note.clear() }
         return ending(response)
@@ -105,7 +106,8 @@ struct TusAttempt {
         return response
     }
 
-    /// Sends a request. If it fails, the error has the request, so that the failure counts for its host.
+    /// Sends a request. If the request fails, the error contains the request, so that the failure counts for the
+    /// request's host.
     func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
         do { return try await base.send(request, delivering: delivery) } catch let error as NetworkError {
             throw error.completed(request: request, response: nil)
@@ -175,7 +177,7 @@ struct TusPatience {
         case .end: return
         case .create where beginnings >= 2: throw TusAttempt.refusal("the server has forgotten the upload twice")
         case .send(let start) where start > position:
-            // If the server has taken only a part of a request, the rest was sent in vain.
+            // If the server has taken only a part of a request, the rest was sent unnecessarily.
             if end > start { most = min(max(2 * (start - position), 65_536), partSize) }
             if end == start { most = min(2 * most, partSize) }
             (position, repeats, idleSteps) = (start, 1, 0)

@@ -52,7 +52,7 @@ extension HTTPHeader.Name {
 }
 
 extension HTTPHeaders {
-    /// The value of a field that is a number of bytes; nil if there is no field, or if its value is no such number.
+    /// The value of a field that is a number of bytes; nil if there is no field, or if its value is not such a number.
     func bytes(_ name: HTTPHeader.Name) -> Int? {
         guard let text = self[name], !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil

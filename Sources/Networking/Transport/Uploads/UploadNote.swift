@@ -16,7 +16,7 @@ final class UploadNote: Sendable {
         var expires: Date?
         /// Whether the last byte may have been sent, so that the upload may be complete.
         var isSent = false
-        /// Whether the last byte was ever given to the connection. If not, the server cannot have it.
+        /// Whether the last byte was ever passed to the connection. If not, the server cannot have received it.
         var hasReachedEnd = false
         /// The largest position that the server has named.
         var position = 0
@@ -140,8 +140,8 @@ final class UploadNote: Sendable {
 
     /// Returns the content of the note; nil if it is empty or damaged. The upload then begins again.
     ///
-    /// - Throws: ``NetworkError/Kind/fileNotWritable`` if the file is no note;
-    ///   ``NetworkError/Kind/uploadRefused`` if the note of an earlier attempt of the call is gone.
+    /// - Throws: ``NetworkError/Kind/fileNotWritable`` if the file is not a note; ``NetworkError/Kind/uploadRefused``
+    ///   if the note of an earlier attempt of the call is gone.
     private func read() throws -> Content? {
         let bytes = try file.read(upTo: UploadNote.largest, at: 0)
         let name = url.lastPathComponent

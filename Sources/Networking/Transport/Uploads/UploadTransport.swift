@@ -11,7 +11,7 @@ struct UploadTransport: Transport {
 
     func reset() async { await base.reset() }
 
-    // Not inlined, so that a request that is no upload does not need the memory of this function while it waits.
+    // Not inlined, so that a request that is not an upload does not need the memory of this function while it waits.
     @inline(never)
     private func send(
         _ request: HTTPRequest, delivering delivery: BodyDelivery, as upload: UploadOrder

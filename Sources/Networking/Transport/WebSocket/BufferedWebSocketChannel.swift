@@ -12,7 +12,7 @@ protocol WebSocketConnection: AnyObject, Sendable {
     /// Sends what waits in the outbox, and receives again if the inbox has room. May be called from any thread.
     func serve()
 
-    /// Closes the connection at once. All waiting calls get this error. May be called from any thread.
+    /// Closes the connection at once. All waiting calls fail with the given error. May be called from any thread.
     func drop(_ error: NetworkError)
 }
 

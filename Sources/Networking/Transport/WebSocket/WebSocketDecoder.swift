@@ -20,7 +20,7 @@ package struct WebSocketDecoder {
         var text = UTF8Check()
     }
 
-    /// Whether each frame must have a mask: the frames of a client have one, those of a server have none.
+    /// Whether each frame must have a mask. The frames of a client have a mask, the frames of a server do not.
     private let isMasked: Bool
     /// The maximum number of bytes of a message, after decompression.
     private let limit: Int

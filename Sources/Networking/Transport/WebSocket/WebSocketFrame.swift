@@ -58,7 +58,8 @@ package struct WebSocketFrame: Equatable, Sendable {
         return count + 4
     }
 
-    /// Applies a mask to bytes of a payload, in place. Applying it twice changes nothing (RFC 6455 section 5.3).
+    /// Applies a mask to bytes of a payload, in place. Applying the mask a second time restores the bytes (RFC 6455
+    /// section 5.3).
     ///
     /// - Parameter offset: The position of the first byte in the payload.
     package static func apply(mask: UInt32, from offset: Int, to bytes: UnsafeMutableRawBufferPointer) {

@@ -2,7 +2,8 @@
 /// is full, and is asked to continue when half of the capacity is free.
 package final class WebSocketInbox: Sendable {
     private struct State: Sendable {
-        /// The messages in reverse order, so that taking a message is cheap, and the messages that arrived after them.
+        /// `first` contains messages in reverse order, so that taking a message is cheap. `last` contains the messages
+        /// that arrived after them.
         var (first, last): ([WebSocketMessage], [WebSocketMessage]) = ([], [])
         var count = 0
         var end: Result<WebSocketClose, any Error>?

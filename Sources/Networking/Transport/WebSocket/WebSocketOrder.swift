@@ -17,7 +17,7 @@ package final class WebSocketOrder: HTTPRequest.Part {
 
     package var outsideOrigin: WebSocketOrder? { self }
     package var outsideCall: WebSocketOrder? { nil }
-    /// A connection is never shared, and its handshake never answered by the cache.
+    /// A connection is never shared, and the cache never answers its handshake.
     package var identity: [String] { ["WebSocket \(UInt(bitPattern: ObjectIdentifier(self).hashValue))"] }
 
     /// Leaves an open connection in the order.

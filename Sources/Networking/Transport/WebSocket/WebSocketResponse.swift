@@ -1,5 +1,5 @@
-/// Reads the response to a handshake. Only this response is read without libcurl: the head, and the body of a refusal,
-/// which ends as RFC 9112 section 6.3 says. Bytes after a head with status 101 remain in the input.
+/// Reads the response to a handshake. Only this response is read without libcurl. It consists of a head and, after a
+/// refusal, of a body that ends as RFC 9112 section 6.3 says. Bytes after a head with status 101 remain in the input.
 struct WebSocketResponse {
     enum Event {
         case head(ResponseHead)

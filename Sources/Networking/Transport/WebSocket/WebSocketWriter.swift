@@ -19,7 +19,7 @@ package struct WebSocketWriter {
     private var position = 0
     /// A close frame that does not wait for messages.
     private var urgentClose: WebSocketClose?
-    /// The close frame that was written; nil before.
+    /// The close frame that was written; nil if none has been written yet.
     package private(set) var closed: WebSocketClose?
 
     package init(_ outbox: WebSocketOutbox, masks: Bool) {

@@ -30,9 +30,9 @@ struct CacheRemovals {
             && pwrite(file, line, line.count, off_t(end)) == line.count
     }
 
-    /// Replaces the older half of the lines by one line for all URLs, with the time of the oldest line that is kept.
-    /// Responses to requests that were sent before that time are then not stored, because they may be outdated. Returns
-    /// the new size.
+    /// Replaces the older half of the lines by one line for all URLs, with the time of the oldest line that is kept. If
+    /// a request was sent before that time, its response is then not stored, because the response may be outdated.
+    /// Returns the new size.
     ///
     /// If the process ends while this method writes, the file contains some lines twice. ``contains(_:since:)`` still
     /// finds all removals that it would have found before.
