@@ -19,6 +19,11 @@ struct InspectorCall: Sendable {
     struct Moment: Sendable {
         let time: ContinuousClock.Instant
         let step: Step
+
+        /// The number of bytes that the moment retains, roughly.
+        fileprivate var size: Int {
+            if case .redirected(_, let url) = step { 256 + url.absoluteString.utf8.count } else { 256 }
+        }
     }
 
     struct Message: Sendable {
@@ -82,7 +87,6 @@ struct InspectorCall: Sendable {
     private var messagesSize = 0
 
     private static let mostMoments = 500
-    private static let momentSize = 256
     private static let mostMessages = 500
     private static let largestMessages = 4 << 20
     /// The number of attempts whose bodies are kept.
@@ -103,13 +107,14 @@ struct InspectorCall: Sendable {
     mutating func add(_ step: Step, at time: ContinuousClock.Instant) {
         if case .attempt = step { progress = nil }
         if moments.count >= InspectorCall.mostMoments {
-            moments.removeFirst(InspectorCall.mostMoments / 4)
-            omitted.moments += InspectorCall.mostMoments / 4
-            size -= InspectorCall.mostMoments / 4 * InspectorCall.momentSize
+            let removed = InspectorCall.mostMoments / 4
+            size -= moments.prefix(removed).reduce(0) { $0 + $1.size }
+            moments.removeFirst(removed)
+            omitted.moments += removed
         }
-        moments.append(Moment(time: time, step: step))
-        size += InspectorCall.momentSize
-        if case .redirected(_, let url) = step { size += url.absoluteString.utf8.count }
+        let moment = Moment(time: time, step: step)
+        moments.append(moment)
+        size += moment.size
     }
 
     mutating func add(_ message: Message) {
@@ -177,10 +182,10 @@ extension InspectorCall.Step {
     /// Returns nil if the event is no step. The bodies of requests are not kept.
     init?(_ event: RequestEvent) {
         switch event {
-        case .attemptStarted(let number, let request): self = .attempt(number, request.kept(bytes: 0))
+        case .attemptStarted(let number, let request): self = .attempt(number, request.leavingCall().kept(bytes: 0))
         case .waiting(let wait): self = .wait(wait)
         case .permitAcquired: self = .permit
-        case .adapted(let request): self = .adapted(request.kept(bytes: 0))
+        case .adapted(let request): self = .adapted(request.leavingCall().kept(bytes: 0))
         case .sent: self = .sent
         case .redirected(let response, let request): self = .redirected(response.status, to: request.url)
         case .head(let status, _): self = .head(status)

@@ -25,6 +25,9 @@ final class InspectorLog: Sendable {
         (self.limit, self.bodyLimit) = (min(max(limit, 1), 1_000_000), redaction.hidesBodies ? 0 : max(bodyLimit, 0))
     }
 
+    /// The number of bytes that the calls retain, roughly.
+    var size: Int { state.withLock { $0.size } }
+
     /// Whether a page is open.
     var isWatched: Bool { state.withLock { $0.watchers > 0 } }
 
@@ -49,8 +52,9 @@ final class InspectorLog: Sendable {
     /// Notes that a call has grown, and whether it has ended.
     func note(_ growth: Int, of record: InspectorRecord, isEnd: Bool) {
         let removed = state.withLock { state -> [InspectorCall] in
-            guard state.places[record.place] === record else { return [] }
+            // Also of a record that was removed meanwhile: the removal has subtracted this growth.
             state.size += growth
+            guard state.places[record.place] === record else { return [] }
             if isEnd { state.ended.append(record.place) }
             return state.size > InspectorLog.largestSize ? state.makeRoom(limit: limit) : []
         }
@@ -111,7 +115,8 @@ extension InspectorLog {
         let (changes, end) = state.withLock { [position] state -> (Changes?, Position) in
             let calls = state.calls()
             let end = Position(change: state.change, removed: state.forgotten + state.removed.count)
-            guard state.change != position.change || isWaitingSent else { return (nil, end) }
+            let isSame = state.change == position.change && end.removed == position.removed
+            guard !isSame || isWaitingSent else { return (nil, end) }
             var changes = Changes(isWhole: position.change == 0 || position.removed < state.forgotten)
             let since = changes.isWhole ? 0 : position.change
             let waiting = calls.filter { $0.currentWait != nil }

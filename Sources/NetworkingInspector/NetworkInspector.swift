@@ -50,6 +50,9 @@ public final class NetworkInspector: RequestObserver {
         core.stop()
     }
 
+    /// Whether a page is open. Only then, a call that begins reports its progress.
+    public var wantsProgress: Bool { log.isWatched }
+
     /// Returns the record of a call, which receives the events of the call. While a page is open, a call that begins
     /// also reports its progress.
     public func observer(of call: RequestEvent.Call) -> any RequestObserver { log.begin(call, at: .now) }

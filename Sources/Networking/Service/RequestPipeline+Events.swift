@@ -69,8 +69,7 @@ extension RequestPipeline {
             let observers = own.isEmpty ? client.observers.current : client.observers.current + own
             guard !observers.isEmpty else { return track.map { Events(nil, for: $0) } }
             let call = RequestEvent.Call(id: scope.id(using: client.configuration.random), endpoint: endpoint)
-            let ofCall = distinct(observers).map { $0.observer(of: call) }
-            return Events(Audience(call: call, observers: ofCall), for: track)
+            return Events(Audience(call: call, observers: distinct(observers)), for: track)
         }
 
         /// Returns the observers; an object that is registered more than once is returned once.
@@ -81,6 +80,17 @@ extension RequestPipeline {
                 guard type(of: observer) is AnyClass else { return true }
                 return objects.insert(ObjectIdentifier(observer as AnyObject)).inserted
             }
+        }
+
+        /// Reports the begin of the call. From now on, the events go to the observers that the registered ones return
+        /// for this call. (Some pipelines only create a request, and begin no call.)
+        func begin() {
+            let registered = state.withLock { $0.audience }
+            let audience = registered.map { audience in
+                Audience(call: audience.call, observers: audience.observers.map { $0.observer(of: audience.call) })
+            }
+            state.withLock { $0.audience = audience }
+            report(.started)
         }
 
         /// Reports an event, unless the end of the call has been reported.

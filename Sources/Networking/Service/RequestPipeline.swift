@@ -151,7 +151,7 @@ final class RequestPipeline {
             requirements.download?.value.endCall()
         }
         let outcome = try await CallScope.Position.$current.withValue(.inside(scope)) {
-            events?.report(.started)
+            events?.begin()
             while true {
                 do { return try await attempt(read) } catch {
                     if let failure = await recover(from: error) { throw failure }

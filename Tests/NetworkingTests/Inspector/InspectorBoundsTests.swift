@@ -76,6 +76,45 @@ struct InspectorBoundsTests {
         #expect(log.everything().calls.map(\.number) == [3, 4] && log.call(2) == nil)
     }
 
+    @Test("A request that is only created, and a look into the cache, are no calls")
+    func noCalls() async throws {
+        let inspector = Inspection()
+        let service = NetworkService(
+            environment: NetworkEnvironment(baseURL: URL(string: "https://api.example.com"))
+        ) {
+            $0.transport = stub
+            $0.cache = ResponseCache()
+            $0.observers.append(inspector)
+        }
+        _ = try await service.httpRequest(for: .get("a"))
+        _ = service.cachedResponse(.get("a"), as: .string)
+        #expect(await inspector.archive.content.calls.isEmpty)
+    }
+
+    @Test("A call that is removed while it grows is subtracted once, and the page learns of the removal")
+    func removalWhileGrowing() async throws {
+        let log = InspectorLog(.standard.allowing(bodies: true), limit: 1, bodyLimit: 1 << 20)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask { [call] in
+                    for _ in 0..<200 {
+                        let record = log.begin(call, at: .now)
+                        record.store(.messageSent(.binary(Data(count: 20_000)), Date()), at: .now)
+                        record.store(.finished(CallReport(of: nil, last: nil, duration: .zero)), at: .now)
+                    }
+                }
+            }
+        }
+        #expect(log.size == log.everything().calls.reduce(0) { $0 + $1.size })
+        var position = InspectorLog.Position()
+        _ = log.changes(since: &position)
+        let large = log.begin(call, at: .now)
+        _ = log.changes(since: &position)
+        _ = log.begin(call, at: .now)
+        for _ in 0..<2 { large.store(.messageSent(.text("late"), Date()), at: .now) }
+        #expect(log.changes(since: &position)?.removed.contains(large.number) == true)
+    }
+
     @Test("The heads and the URLs of responses and redirects count, so that large ones remove calls earlier")
     func heads() throws {
         let log = InspectorLog(.standard, limit: 1_000, bodyLimit: 0)

@@ -36,7 +36,8 @@ public protocol RequestObserver: Sendable {
     /// Whether the observer receives ``RequestEvent/progress(_:)``. If true, the bytes of the call are counted for
     /// these events. Default: false.
     var wantsProgress: Bool { get }
-    /// Returns the observer that receives the events of a call that begins. To keep state for each call, return a new
+    /// Returns the observer that receives the events of a call that begins. An observer that wraps another one calls
+    /// this method of the other one, too. To keep state for each call, return a new
     /// object for each call. This object receives only the events of its call. Default: this observer.
     func observer(of call: RequestEvent.Call) -> any RequestObserver
 }
