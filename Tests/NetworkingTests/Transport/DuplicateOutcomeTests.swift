@@ -233,6 +233,24 @@ struct DuplicateOutcomeTests {
         #expect(kept.value.count == 3)
     }
 
+    @Test("A double tap is one transfer, also if a cookie of another server changes between the taps")
+    func doubleTapWithCookies() async throws {
+        let jar = CookieJar()
+        let other = try #require(URL(string: "https://metrics.example.org/"))
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.duplicates = .always(.keepFirst, includesUnsafeMethods: true)
+            $0.cookies = jar
+            $0.transport = transport
+        }
+        let first = service.task(Search(method: .post), as: .string)
+        await transport.waitForRequests()
+        jar.keep([HTTPHeader(.setCookie, "lb=1")], from: other)
+        let second = service.task(Search(method: .post), as: .string)
+        await #expect(throws: GeneralRequestError.cancelled) { try await second.value }
+        transport.answer(.ok, "paid")
+        #expect(try await first.value == "paid")
+    }
+
     @Test("After another user's cookie was stored, a call does not join a transfer that a redirect has led elsewhere")
     func cookiesOfRedirects() async throws {
         let jar = CookieJar()

@@ -124,8 +124,14 @@ public final class CookieJar: Sendable {
         }
     }
 
-    /// The number of changes of a cookie's value so far. Between two changes, the jar belongs to one user.
-    var changes: Int { store.withLock { $0.changes } }
+    /// The number of changes of a cookie's value so far, also by others that use the jar's storage.
+    var changes: Int {
+        let stored = storage.map { ($0.cookies ?? []).compactMap(Cookie.init) }
+        return store.withLock { store in
+            if let stored { store.adopt(stored) }
+            return store.changes
+        }
+    }
 
     /// The number of `Set-Cookie` fields of a response that are read. libcurl has the same limit.
     private static let mostFields = 50

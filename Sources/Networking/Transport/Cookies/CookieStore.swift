@@ -91,18 +91,21 @@ struct CookieStore: Sendable {
     /// Replaces all cookies with those of an `HTTPCookieStorage`. Known cookies keep their place in the order
     /// of creation, even if their value has changed.
     mutating func adopt(_ cookies: [Cookie]) {
-        let known = domains
+        let (known, knownCount) = (domains, count)
         (domains, count) = ([:], cookies.count)
         var new: [Cookie] = []
+        var isSame = cookies.count == knownCount
         for var cookie in cookies {
             guard let old = known[cookie.domain]?.first(where: { $0.hasKey(of: cookie) }) else {
                 new.append(cookie)
                 continue
             }
+            isSame = isSame && cookie.value == old.value
             (cookie.creation, cookie.lastAccess) = (old.creation, old.lastAccess)
             cookie.isForeign = old.isForeign
             domains[cookie.domain, default: []].append(cookie)
         }
+        if !isSame || !new.isEmpty { changes += 1 }
         // Foundation returns them in random order.
         for var cookie in new.sorted(by: { $0.precedes($1) }) {
             history += 1

@@ -46,6 +46,7 @@ struct DuplicateKey: Sendable {
     /// target.
     func sharesResponse(of other: DuplicateKey, ignoring ignored: [HTTPHeader.Name]) -> Bool {
         isComparable && other.isComparable && isEqual(to: other, ignoring: ignored)
+            && request.parts.duplicates.state == other.request.parts.duplicates.state
             && request.headers[.idempotencyKey] == other.request.headers[.idempotencyKey]
             && request.parts.transfer?.rules?.accepted ?? [] == other.request.parts.transfer?.rules?.accepted ?? []
             && followsSameRedirects(as: other)
@@ -82,7 +83,6 @@ struct DuplicateKey: Sendable {
         request.method == other.request.method && request.url == other.request.url && limit == other.limit
             && request.body.data == other.request.body.data
             && (request.networkAccess ?? .all) == (other.request.networkAccess ?? .all)
-            && request.parts.duplicates.state == other.request.parts.duplicates.state
             && request.parts.identity() == other.request.parts.identity()
             && headers(without: ignored) == other.headers(without: ignored)
     }
