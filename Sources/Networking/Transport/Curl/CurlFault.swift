@@ -23,7 +23,9 @@
         /// libcurl does not compare all TLS and proxy settings before it reuses a connection (CVE-2021-22924,
         /// CVE-2022-27782, CVE-2026-3784, CVE-2026-8932).
         ///
-        /// Avoidance: each transport has its own connections and TLS sessions, and its settings do not change.
+        /// Avoidance: each transport has its own connections and TLS sessions, and its settings do not change, apart
+        /// from the client certificate (7.71.0 does not compare PKCS #12, #5617): the list of ciphers, which every
+        /// version compares, marks requests without it.
         case incompleteComparison
         /// A host name of more than 255 bytes causes a heap overflow with a SOCKS proxy (CVE-2023-38545, 7.69 to 8.3).
         ///

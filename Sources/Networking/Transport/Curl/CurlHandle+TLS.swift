@@ -87,7 +87,9 @@
             guard library.isOnOpenSSL else { return }
             // libcurl compares the list before it reuses a connection or a TLS session. OpenSSL ignores unknown names.
             let generation = sockets.generation(of: request.origin)
-            let suffix = generation == 0 ? "" : ":GENERATION-\(generation)"
+            let withoutCertificate = tls.clientCertificate != nil && request.parts.redirects.isElsewhere
+            let suffix =
+                (generation == 0 ? "" : ":GENERATION-\(generation)") + (withoutCertificate ? ":NO-CERTIFICATE" : "")
             set(CCURLOPT_SSL_CIPHER_LIST, suffix.isEmpty ? CurlHandle.ciphers : CurlHandle.ciphers + suffix)
             // OpenSSL 3.5 has new groups, and its own order of them.
             if library.isOnOldOpenSSL { set(CCURLOPT_SSL_EC_CURVES, "X25519:P-256:X448:P-384:P-521") }

@@ -134,7 +134,8 @@
             // The connection to a proxy may use TLS, too.
             if isSecure || !isDirect, library.isOnOpenSSL {
                 // Some servers ask for the client's certificate in a second handshake, for certain paths.
-                clibcurl_easy_limit_handshakes(easy, tls.clientCertificate != nil)
+                let hasCertificate = tls.clientCertificate != nil && !request.parts.redirects.isElsewhere
+                clibcurl_easy_limit_handshakes(easy, hasCertificate)
             }
         }
 

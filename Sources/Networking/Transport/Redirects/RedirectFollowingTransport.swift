@@ -28,10 +28,12 @@ struct RedirectFollowingTransport: Transport {
     ) async throws -> HTTPResponse {
         var request = first
         var redirects = [redirect.followed]
-        let home = redirect.request.parts.redirects.isElsewhere ? nil : redirect.request.origin
+        let home = redirect.request.origin
+        request.parts.redirect(elsewhere: redirect.request.parts.redirects.isElsewhere)
         do {
             while true {
-                request.parts.redirect(elsewhere: request.origin != home)
+                // Going back to the first origin brings nothing back.
+                if request.origin != home { request.parts.redirect(elsewhere: true) }
                 let response: HTTPResponse
                 do { response = try await base.send(request, delivering: delivery) } catch {
                     response = try received(before: error, for: request)

@@ -82,16 +82,17 @@ public struct RedirectPolicy: Sendable {
 struct RedirectOrder: HTTPRequest.Order {
     /// Nil means the policy of the service.
     fileprivate(set) var policy: RedirectPolicy?
-    /// Whether a server has chosen the origin of the request, which is not the origin of the call. Such a request
-    /// carries no client certificate.
+    /// Whether a server has chosen the request, by a redirect or as the place of an upload, after another origin than
+    /// that of the call was named. Such a request carries no client certificate.
     fileprivate(set) var isElsewhere = false
 
     var outsideOrigin: RedirectOrder? { self }
     /// A request that does not belong to the call uses the redirect policy of its service. A background validation may
     /// go to the origin that a server has chosen.
     var outsideCall: RedirectOrder? { isElsewhere ? RedirectOrder(isElsewhere: true) : nil }
-    /// Redirects are followed for each transfer, before its response is shared or stored.
-    var identity: [String] { [] }
+    /// The policy makes no difference, because each transfer follows its redirects. A response to a request without the
+    /// client certificate may be another one.
+    var identity: [String] { isElsewhere ? ["elsewhere"] : [] }
 
     func over(_ base: RedirectOrder) -> RedirectOrder {
         RedirectOrder(policy: policy ?? base.policy, isElsewhere: isElsewhere)
@@ -104,7 +105,7 @@ extension HTTPRequest.Parts {
     /// Sets the policy of the call; nil means that the settings of the next level apply.
     mutating func order(redirects policy: RedirectPolicy?) { self[order: RedirectOrder.self].policy = policy }
 
-    /// Notes whether a server has chosen the origin of the request, which is not the origin of the call.
+    /// Sets whether a server has chosen the request: see ``RedirectOrder/isElsewhere``.
     mutating func redirect(elsewhere isElsewhere: Bool) {
         guard redirects.isElsewhere != isElsewhere else { return }
         self[order: RedirectOrder.self].isElsewhere = isElsewhere

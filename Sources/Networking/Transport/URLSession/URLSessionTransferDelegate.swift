@@ -111,7 +111,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
             if running?.transfer.request.parts.redirects.isElsewhere == true,
                 challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodClientCertificate
             {
-                return completionHandler(.performDefaultHandling, nil)
+                return completionHandler(.useCredential, nil)
             }
         #endif
         authenticate(challenge, session.delegateQueue) { [self] response in
