@@ -6,7 +6,7 @@ extension AccessTokenSupervisor {
     ///
     /// - Parameter addFields: Adds other fields that belong to the token.
     /// - Throws: ``NetworkError/Kind/noToken`` if the call belongs to another session, unless its token is optional.
-    ///   ``NetworkError/Kind/invalidRequest`` if the token is empty.
+    ///   ``NetworkError/Kind/invalidRequest`` if the token is empty, or begins with its scheme.
     func authorize(
         _ request: inout HTTPRequest, of call: SessionTicket.Call,
         adding addFields: (@Sendable (AccessToken, inout HTTPHeaders) -> Void)?
@@ -28,7 +28,12 @@ extension AccessTokenSupervisor {
                 request.headers.set(secret.from(.session(user)))
             }
             let type = token.scheme ?? call.authorizationType
-            request.headers.set(.authorization(type, token.value).from(.session(user)))
+            let field = HTTPHeader.authorization(type, token.value)
+            let scheme = field.value.prefix { $0 != " " }
+            try NetworkError.require(
+                !token.value.lowercased().hasPrefix(scheme.lowercased() + " "),
+                "access token: its value begins with its scheme; write it without \"\(scheme)\"")
+            request.headers.set(field.from(.session(user)))
             request.carry(SessionTicket.Token(mark), of: user, in: call)
         }
     }

@@ -50,9 +50,6 @@ extension AccessToken {
     /// The reason why no header field can carry the token; nil if a field can carry it.
     var fault: String? {
         if value.isEmpty { return "its value is empty" }
-        if value.lowercased().hasPrefix("bearer ") {
-            return "its value begins with its scheme: write it without \"Bearer\""
-        }
         return HTTPGrammar.isFieldValue(value)
             ? nil : "its value contains a control character, or begins or ends with whitespace"
     }
