@@ -151,6 +151,7 @@ extension LoopbackConnection {
         var searched = 0
         while true {
             if let end = buffer.range(of: separator, in: (buffer.startIndex + searched)..<buffer.endIndex) {
+                guard end.lowerBound - buffer.startIndex <= service.longestHead else { return nil }
                 let head = String(decoding: buffer[..<end.lowerBound], as: UTF8.self)
                 buffer = Data(buffer[end.upperBound...])
                 return head.components(separatedBy: "\r\n")

@@ -40,8 +40,8 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     private let state: Locked<State>
     /// Called outside every lock, after the first observation has begun or the last observation has ended.
     private let whenUsed: (@Sendable () -> Void)?
-    /// Returns the object that publishes the values. An observation retains it, so that the values do not end.
-    private let owner: (@Sendable () -> AnyObject?)?
+    /// Returns the object that publishes the values. A token and a sequence retain it, so that the values do not end.
+    private let owner: (@Sendable () -> (any AnyObject & Sendable)?)?
     /// Called with a closure for each new observation. The closure delivers earlier values to that observation alone.
     private let replay: (@Sendable (_ deliver: @escaping @Sendable ([Value]) -> Void) -> Void)?
 
@@ -51,7 +51,9 @@ public final class Broadcaster<Value: Sendable>: Sendable {
         (whenUsed, owner, replay) = (nil, nil, nil)
     }
 
-    init(whenUsed: @escaping @Sendable () -> Void, retaining owner: @escaping @Sendable () -> AnyObject?) {
+    init(
+        whenUsed: @escaping @Sendable () -> Void, retaining owner: @escaping @Sendable () -> (any AnyObject & Sendable)?
+    ) {
         state = Locked(State())
         (self.whenUsed, self.owner, replay) = (whenUsed, owner, nil)
     }
@@ -100,13 +102,7 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     ) -> ObservationToken {
         let token = add(Receiver(handler: handler, queue: queue, end: nil), replayingCurrent: replayingCurrent)
         guard let owner = owner?() else { return token }
-        let kept = Retained(object: owner)
-        return ObservationToken { withExtendedLifetime(kept) { token.cancel() } }
-    }
-
-    /// The object that publishes the values, for as long as it is observed.
-    private struct Retained: @unchecked Sendable {  // because nothing but its lifetime is used
-        let object: AnyObject
+        return ObservationToken { withExtendedLifetime(owner) { token.cancel() } }
     }
 
     /// Whether there is an observation.
@@ -171,7 +167,8 @@ public final class Broadcaster<Value: Sendable>: Sendable {
         AsyncStream { continuation in
             let receiver = Receiver(handler: { continuation.yield($0) }, queue: nil, end: { continuation.finish() })
             let token = add(receiver, replayingCurrent: replayingCurrent)
-            continuation.onTermination = { _ in token.cancel() }
+            let owner = owner?()
+            continuation.onTermination = { _ in withExtendedLifetime(owner) { token.cancel() } }
         }
     }
 

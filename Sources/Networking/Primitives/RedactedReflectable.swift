@@ -34,11 +34,11 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether the scalar is invisible and has no meaning in a script, so that a text can contain words that nobody
-    /// sees.
+    /// Whether the scalar is invisible, so that a text can contain words that nobody sees. The joiners, which scripts
+    /// need, stay. The tags in the flags of three countries do not.
     fileprivate var isHidden: Bool {
         switch value {
-        case 0x200B, 0x2060...0x2064, 0xFEFF, 0xFFF9...0xFFFB, 0xE0000...0xE007F: true
+        case 0xAD, 0x180E, 0x200B, 0x2060...0x2064, 0x3164, 0xFEFF, 0xFFF9...0xFFFB, 0xE0000...0xE007F: true
         default: false
         }
     }

@@ -150,8 +150,8 @@ extension JSONValue: Codable {
 
     /// Encodes the value. The encoder's key strategy does not change the names of members.
     ///
-    /// - Throws: `EncodingError.invalidValue` if arrays and objects are nested more than 64 levels deep; the errors of
-    ///   the encoder.
+    /// - Throws: `EncodingError.invalidValue` if arrays and objects are nested more than 64 levels deep, together with
+    ///   the types that contain the value; the errors of the encoder.
     public func encode(to encoder: any Encoder) throws {
         if isContainer, encoder.codingPath.count >= JSONValue.deepestEncoded {
             throw EncodingError.invalidValue(
@@ -194,7 +194,16 @@ extension JSONValue {
         return true
     }
 
-    /// Compares two values without their elements and members, which are passed to `later`.
+    /// Compares two elements or members at once, unless they contain others.
+    private static func isSame(
+        _ first: JSONValue, _ second: JSONValue, orLater later: (JSONValue, JSONValue) -> Void
+    ) -> Bool {
+        guard first.isContainer, second.isContainer else { return isSame(first, second, later: later) }
+        later(first, second)
+        return true
+    }
+
+    /// Compares two values without the arrays and objects in them, which are passed to `later`.
     private static func isSame(
         _ first: JSONValue, _ second: JSONValue, later: (JSONValue, JSONValue) -> Void
     ) -> Bool {
@@ -208,13 +217,14 @@ extension JSONValue {
         case (.string(let one), .string(let other)): return one == other
         case (.array(let one), .array(let other)):
             guard one.count == other.count else { return false }
-            for (element, counterpart) in zip(one, other) { later(element, counterpart) }
+            for (element, counterpart) in zip(one, other) {
+                guard isSame(element, counterpart, orLater: later) else { return false }
+            }
             return true
         case (.object(let one), .object(let other)):
             guard one.count == other.count else { return false }
             for (name, member) in one {
-                guard let counterpart = other[name] else { return false }
-                later(member, counterpart)
+                guard let counterpart = other[name], isSame(member, counterpart, orLater: later) else { return false }
             }
             return true
         default: return false
