@@ -55,8 +55,8 @@ public final class Outbox: Sendable {
     ///     ``AccessToken/session``, which each log-in changes, or one owner for all tokens if the session has no users,
     ///     as with a fixed token.
     ///   - inDoubt: What happens if a response was lost. Default: the entry is sent again.
-    ///   - dropsAtLogOut: Whether the entries of a user are removed when this user is no longer logged in. Default:
-    ///     false; the entries wait for their user.
+    ///   - dropsAtLogOut: Whether the unsent entries of a user lose their content when this user is no longer logged
+    ///     in. Default: false; the entries wait for their user.
     ///   - copiesFiles: Whether a body that is a file is copied into the folder. If not, the file must exist until the
     ///     entry has been sent. Default: true.
     ///   - maximumConcurrentSends: The maximum number of entries that are sent at the same time. Default: 4.
