@@ -162,7 +162,7 @@ extension OutboxCore {
         }
     }
 
-    /// Changes an entry that is neither being sent nor over, while no other process sends.
+    /// Changes an entry that has not ended. Waits until the entry is not being sent. Meanwhile, no other process sends.
     ///
     /// - Parameter change: Returns whether the entry was changed.
     private func decide(

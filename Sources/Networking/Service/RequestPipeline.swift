@@ -114,8 +114,8 @@ final class RequestPipeline {
         } catch let failure as Failure { throw failure.error }
     }
 
-    /// Runs the call in the caller's task and reports its end. If the call is made inside another call, it ends when
-    /// the outer call ends.
+    /// Runs the call in the caller's task and reports its end. If the call is made inside another call, an interruption
+    /// of the outer call interrupts this call, too.
     ///
     /// - Throws: ``Failure``.
     func runReporting(_ read: Reading) async throws -> Outcome {

@@ -92,7 +92,7 @@ extension HTTPRequest {
         return request
     }
 
-    /// Removes the fields that a request of a handler must not have: the handler may have kept a request of another
+    /// Removes fields from a request that a handler has returned. The handler may have kept this request from another
     /// call. If the token may be sent to the origin, the token's adapter adds it again.
     private mutating func removeFieldsOfOthers() {
         let isForeign = isForeign

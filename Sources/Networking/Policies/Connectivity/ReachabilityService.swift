@@ -16,7 +16,7 @@ public final class ReachabilityService: Sendable {
     public let statuses: Broadcaster<ReachabilityStatus>
 
     private struct State: Sendable {
-        /// Whether the app has started or stopped monitoring; nil while it has done neither.
+        /// True after the app has started monitoring, false after it has stopped monitoring, and nil before either.
         var isMonitoring: Bool?
         /// The number of callers that wait for the network. The service runs checks for them, too.
         var waiting = 0

@@ -104,8 +104,8 @@ public struct HARArchive: Codable, Sendable, Hashable {
         package var connect: Double?
         /// The duration of the TLS handshake.
         package var ssl: Double?
-        /// The duration of sending. In recorded archives it is zero, and ``wait`` includes it, because engines do not
-        /// report it separately.
+        /// The duration of sending. Engines do not report this time separately. In recorded archives, ``wait``
+        /// therefore includes it, and this value is zero.
         package var send: Double?
         /// The time of waiting for the first byte.
         package var wait: Double?

@@ -64,6 +64,13 @@
         }
     }
 
+    extension URLAuthenticationChallenge {
+        /// Whether the server asks for the client's certificate.
+        var isForClientCertificate: Bool {
+            protectionSpace.authenticationMethod == NSURLAuthenticationMethodClientCertificate
+        }
+    }
+
     extension AuthenticationResponse {
         static let standard: Handler = { _, _, respond in respond(.systemDefault) }
     }

@@ -36,6 +36,11 @@
         func require(_ version: TLSConfiguration.Version) {}
     }
 
+    extension URLAuthenticationChallenge {
+        /// Foundation on Linux has no client certificates.
+        var isForClientCertificate: Bool { false }
+    }
+
     extension AuthenticationResponse {
         /// On Linux, only a 401 or 407 causes a challenge. The challenge is cancelled, because every other disposition
         /// hangs or crashes. The response is complete at that time, and Foundation reports the end of the task as a

@@ -106,14 +106,10 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
     ) {
         let running = running(task)
         running?.noteActivity()
-        #if !canImport(FoundationNetworking)  // on Linux, there are no client certificates
-            // An origin that a server has chosen gets no client certificate.
-            if running?.transfer.request.parts.redirects.isElsewhere == true,
-                challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodClientCertificate
-            {
-                return completionHandler(.useCredential, nil)
-            }
-        #endif
+        // An origin that a server has chosen gets no client certificate.
+        if challenge.isForClientCertificate, running?.transfer.request.parts.redirects.isElsewhere == true {
+            return completionHandler(.useCredential, nil)
+        }
         authenticate(challenge, session.delegateQueue) { [self] response in
             switch response {
             case .systemDefault:
