@@ -40,7 +40,8 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     private let state: Locked<State>
     /// Called outside every lock, after the first observation has begun or the last observation has ended.
     private let whenUsed: (@Sendable () -> Void)?
-    /// Returns the object that publishes the values. A token and a sequence retain it, so that the values do not end.
+    /// Returns the object that publishes the values. Each token and each sequence retains this object, so that the
+    /// values do not end.
     private let owner: (@Sendable () -> (any AnyObject & Sendable)?)?
     /// Called with a closure for each new observation. The closure delivers earlier values to that observation alone.
     private let replay: (@Sendable (_ deliver: @escaping @Sendable ([Value]) -> Void) -> Void)?
@@ -92,8 +93,8 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     /// - Parameters:
     ///   - replayingCurrent: Whether the closure is called with the current value first, if there is one.
     ///   - queue: The serial queue on which the closure is called. If nil, the closure is called on the thread that
-    ///     publishes the value, before ``publish(_:)`` returns. If several threads publish at the same time, one of
-    ///     these threads calls the closure for all values.
+    ///     publishes the value, before ``publish(_:)`` returns. Exception: if several threads publish at the same time,
+    ///     one of them calls the closure for all values.
     ///   - handler: The closure. It is called with each new value, in order.
     /// - Returns: The token that owns the observation. Store the token for as long as the observation is needed.
     @preconcurrency

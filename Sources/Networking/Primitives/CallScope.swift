@@ -1,11 +1,12 @@
 import Foundation
 
-/// The cancellation scope of one call. The caller, the deadline or a reset uses it to end all waits of the call.
+/// The cancellation scope of one call. Through the scope, the caller, the deadline or a reset ends all waits of the
+/// call.
 ///
 /// A call may wait for a ``Settlement`` in any part of the library: a queue, an engine, a token. Each of these
-/// settlements registers itself with ``current``. Ending the scope therefore ends all waits at once. The scope of an
-/// inner call is registered as one wait of the outer scope. The timer of a deadline starts when the first wait is
-/// registered.
+/// settlements registers itself with ``current``. An interruption of the scope therefore ends all waits at once. The
+/// scope of an inner call is registered as one wait of the outer scope. The timer of a deadline starts when the first
+/// wait is registered.
 package final class CallScope: Endable {
     private enum Phase: Equatable, Sendable {
         case open
@@ -146,8 +147,8 @@ package final class CallScope: Endable {
         return nil
     }
 
-    /// Marks the call as returned, regardless of its outcome. The scope no longer ends the waits of tasks that continue
-    /// after the call.
+    /// Marks the call as returned, regardless of its outcome. The scope then registers no further waits, for example of
+    /// tasks that continue after the call.
     func detach() {
         state.withLock { state in
             state.isOver = true
@@ -199,9 +200,9 @@ extension CallScope {
 
     /// The relation of a task to the calls of the library.
     enum Position: Sendable {
-        /// The task runs in a call. When the call ends, the waits of the task end.
+        /// The task runs in a call. If the call is interrupted, the waits of the task end.
         case inside(CallScope)
-        /// The task runs in a transfer that a call has started. The transfer continues when that call ends.
+        /// The task runs in a transfer that a call has started. The transfer continues even if that call ends.
         case beside(CallScope)
         /// The task runs in a token refresh.
         case refreshing(RefreshMark)
@@ -217,7 +218,7 @@ extension CallScope {
             }
         }
 
-        /// The call that the task runs in. The end of this call also ends the waits of the task.
+        /// The call that the task runs in. An interruption of this call also ends the waits of the task.
         var owner: CallScope? { if case .inside(let scope) = self { scope } else { nil } }
 
         /// The token refresh to which the task belongs, directly or through one of the calls of the refresh.
@@ -233,13 +234,14 @@ extension CallScope {
             }
         }
 
-        /// Whether the call of the task has returned. A task that still runs after that no longer belongs to the call.
+        /// Whether the call of the task has returned. A task that keeps running afterwards no longer belongs to the
+        /// call.
         var isOver: Bool { owner?.isOver ?? false }
     }
 }
 
-/// The permits that a call holds while other calls wait for them.
+/// The permits of a call's attempt. Other calls may be waiting for these permits.
 package protocol CallAdmission: AnyObject, Sendable {
-    /// Whether a call still holds the permits.
+    /// Whether the call still holds the permits.
     var isHeld: Bool { get }
 }

@@ -1,7 +1,7 @@
 /// A checksum of 64 bits, which detects damaged files. It does not protect against deliberate changes.
 ///
-/// Each step is a bijection of the state and of the eight bytes that it adds. Therefore a change within the eight bytes
-/// of one step always changes the checksum. Any other change is detected with a probability of 1 - 2⁻⁶⁴.
+/// Each step adds eight bytes, and is a bijection both of the state and of these bytes. Therefore, a change within the
+/// eight bytes of one step always changes the checksum. Any other change is detected with a probability of 1 - 2⁻⁶⁴.
 package struct Checksum: Sendable {
     private var state: UInt64 = 0xCBF2_9CE4_8422_2325
     /// The bytes after the last complete group of eight.

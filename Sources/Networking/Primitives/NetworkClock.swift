@@ -2,9 +2,9 @@ public import Foundation
 
 /// A clock that the library uses for all waits: it returns the current time and sleeps until a given time.
 ///
-/// The delays and timeouts of a service use its clock, so that a test with a manual clock does not wait. A breaker, a
-/// cookie jar, a cache and a session have their own clocks. Create a clock from any `Clock` whose duration is
-/// `Duration`. The default is ``continuous``.
+/// The delays and timeouts of a service use the service's clock, so a test with a manual clock does not have to wait. A
+/// breaker, a cookie jar, a cache and a session have their own clocks. Create a clock from any `Clock` whose duration
+/// is `Duration`. The default is ``continuous``.
 public struct NetworkClock: Sendable {
     /// Returns the time since an arbitrary fixed moment. This time never decreases.
     public let now: @Sendable () -> Duration
@@ -105,7 +105,7 @@ extension Double {
 package struct Deadline: Sendable {
     let instant: Duration
     let clock: NetworkClock
-    /// Whether the deadline is that of the enclosing operation.
+    /// Whether the deadline is inherited from the enclosing operation.
     let isInherited: Bool
 
     init(after duration: Duration, on clock: NetworkClock, isInherited: Bool = false) {

@@ -34,8 +34,8 @@ extension Unicode.Scalar {
         }
     }
 
-    /// Whether the scalar is invisible, so that a text can contain words that nobody sees. The joiners, which scripts
-    /// need, stay. The tags in the flags of three countries do not.
+    /// Whether the scalar is invisible, so that a text can contain words that nobody sees. False for joiners, because
+    /// some scripts need them. True for tags, although the flags of three countries contain them.
     fileprivate var isHidden: Bool {
         switch value {
         case 0xAD, 0x180E, 0x200B, 0x2060...0x2064, 0x3164, 0xFEFF, 0xFFF9...0xFFFB, 0xE0000...0xE007F: true

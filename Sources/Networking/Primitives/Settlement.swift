@@ -133,7 +133,8 @@ package struct Settlement<Value: Sendable>: Endable {
 }
 
 extension Settlement {
-    /// Waits for the outcome, like ``value()``. If a time limit passes first, `late` returns the outcome.
+    /// Waits for the outcome, like ``value()``. If the time limit passes first, the closure `late` provides the
+    /// outcome.
     ///
     /// - Parameter limit: The longest time to wait; nil for no limit.
     package func value(
@@ -181,7 +182,7 @@ package enum Interruption: Error, Equatable {
     case cancelled
     /// The total deadline of the call passed.
     case deadlineExceeded
-    /// The work was paused and restarts later.
+    /// The work was paused. It restarts when it is resumed.
     case paused
     /// The service is being reset.
     case resetting

@@ -7,7 +7,7 @@ enum Trampoline {
         private let thread = ObjectIdentifier(Thread.current)
         private let work = Locked<DeliveryQueue<@Sendable () -> Void>?>(DeliveryQueue())
 
-        /// Adds work for this thread. Returns false on another thread, and after all work has been done.
+        /// Adds work to the queue. Returns false, and adds nothing, on another thread or after all work has been done.
         func add(_ next: @escaping @Sendable () -> Void) -> Bool {
             guard thread == ObjectIdentifier(Thread.current) else { return false }
             return work.withLock { work in

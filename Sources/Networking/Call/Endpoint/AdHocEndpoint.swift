@@ -107,9 +107,10 @@ public struct AdHocEndpoint: Endpoint {
     /// Returns the call with settings: `.settings { $0.retry = .standard }`.
     public func settings(_ set: (inout RequestSettings) -> Void) -> AdHocEndpoint { with { set(&$0.settings) } }
 
-    /// Returns the same call with another URL, such as the link to the next page in a response. The query is that of
-    /// the URL. If the URL has another origin, the call is sent without the values that belong to the old origin, as
-    /// after a redirect. A change from https to http ends the call with ``NetworkError/Kind/invalidRequest``.
+    /// Returns the same call with another URL, such as the link to the next page in a response. The query of the URL
+    /// replaces the query of the call. If the URL has another origin, the call is sent without the values that belong
+    /// to the old origin, as after a redirect. A change from https to http ends the call with
+    /// ``NetworkError/Kind/invalidRequest``.
     ///
     /// ```swift
     /// if let next = page.http.link("next") { page = try await service.response(call.at(next)) }

@@ -66,8 +66,8 @@ public protocol Endpoint<ResponseValue>: Sendable {
     /// The body. Default: empty.
     var body: HTTPBody { get }
     /// The parameters. They are query items after those of ``query``, or they form the body. If ``body`` is a multipart
-    /// form, form parameters become fields after its parts. If ``body`` is another body that is not empty, parameters
-    /// that form a body are an error. Default: none.
+    /// form, form parameters become fields after its parts. Otherwise, parameters that form a body are an error if
+    /// ``body`` is not empty. Default: none.
     var parameters: RequestParameters { get }
     /// How the call is authorized. Default: ``AuthorizationType/inherited``, which uses the setting of the service.
     var authorizationType: AuthorizationType { get }

@@ -158,8 +158,8 @@ public struct EndpointPath: Hashable, Sendable {
         }
     }
 
-    /// Whether a path may contain a byte of a segment as it is: an unreserved character or a delimiter ([RFC 3986
-    /// section 3.3](https://www.rfc-editor.org/rfc/rfc3986#section-3.3)).
+    /// Whether a path segment may contain a byte that is not percent-encoded: an unreserved character or a delimiter
+    /// ([RFC 3986 section 3.3](https://www.rfc-editor.org/rfc/rfc3986#section-3.3)).
     private static func isPlain(_ byte: UInt8) -> Bool {
         PercentEncoding.isUnreserved(byte) || "!$&'()*+,;=:@".utf8.contains(byte)
     }
@@ -172,8 +172,8 @@ public struct EndpointPath: Hashable, Sendable {
         hasInterpolation = false
     }
 
-    /// The error of the last segment: an interpolation made it empty, or servers and proxies would treat it as `.` or
-    /// `..`.
+    /// The fault of the last segment; nil if there is none. Faults are an empty segment that consists of
+    /// interpolations, and a segment that servers and proxies would treat as `.` or `..`.
     private var faultOfSegment: String? {
         let count = text.utf8.count - segmentStart
         if hasInterpolation, !hasLiteral, count == 0 { return "an interpolated segment is empty" }

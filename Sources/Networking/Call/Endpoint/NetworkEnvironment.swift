@@ -23,9 +23,10 @@ public struct NetworkEnvironment: Sendable {
     /// same name before it is adapted. Default: ``HTTPHeaders/standard``, which are `User-Agent` and `Accept-Language`.
     public let defaultHeaders: HTTPHeaders
 
-    /// The parts of the base URL, or the error with which each call that uses the base URL ends.
+    /// The parts of the base URL, or the error of an invalid base URL. Each call that uses the base URL ends with this
+    /// error.
     let address: Result<ServerAddress, any Error>?
-    /// The percent-encoded prefix without slashes at its ends, or its error.
+    /// The percent-encoded prefix without slashes at its ends, or the error of an invalid prefix.
     let prefix: Result<String, any Error>
 
     /// Creates an environment.

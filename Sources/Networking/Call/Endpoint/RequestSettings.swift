@@ -61,9 +61,8 @@ public struct RequestSettings: Sendable {
     /// The maximum number of bytes of a response that are read into memory, after decoding. Default: 32 MiB. A larger
     /// response ends the call with ``NetworkError/Kind/responseTooLarge``, unless it is received as a file or a stream.
     ///
-    /// For each 32 MiB of this size, JSON may have 2,000,000 values. An object counts as 8 values, and an array counts
-    /// as
-    /// 2. JSON with more values ends the call with ``NetworkError/Kind/undecodableBody``.
+    /// For each 32 MiB of this size, JSON may have 2,000,000 values. An object counts as eight values, and an array as
+    /// two. JSON with more values ends the call with ``NetworkError/Kind/undecodableBody``.
     public var maximumResponseSize: Int? {
         get { parts.value.maximumResponseSize }
         set { parts.value.maximumResponseSize = newValue }
@@ -105,8 +104,8 @@ public struct RequestSettings: Sendable {
         _modify { yield &parts.value.options }
     }
 
-    /// What the call orders from the features of the library, such as the cache. These parts become parts of the call's
-    /// request.
+    /// What the call orders from features of the library, for example from the cache. The call's request contains each
+    /// order as a part.
     var orders: HTTPRequest.Parts {
         get { parts.value.orders }
         _modify { yield &parts.value.orders }
@@ -138,7 +137,7 @@ public struct RequestSettings: Sendable {
         get { parts.value.reportsDoubt }
         set { parts.value.reportsDoubt = newValue }
     }
-    /// Whether the call gives up the upload of its body, instead of sending it. Default: false.
+    /// Whether the call discards the resumable upload of its body, instead of sending the body. Default: false.
     var discardsUpload: Bool? {
         get { parts.value.discardsUpload }
         set { parts.value.discardsUpload = newValue }
@@ -165,7 +164,7 @@ public struct RequestSettings: Sendable {
     ///
     /// Use a group together with ``DuplicateRequestPolicy/Choice/replace`` if only the result of the last request is
     /// needed, for example in a search field that sends a request for each change of its text. Requests that are not
-    /// equal never share a transfer. If the policy joins them, both requests are sent nevertheless. Requests with
+    /// equal never share a transfer. With a policy that joins duplicates, each of these requests is sent. Requests with
     /// different credentials are never in the same group. Downloads into files are never in the same group as other
     /// requests.
     public var duplicateGroup: String? {

@@ -23,7 +23,7 @@ struct ResolvedEndpoint: HTTPRequest.Part {
     /// The home of a call stays the same, wherever its requests go.
     var outsideOrigin: ResolvedEndpoint? { self }
     var outsideCall: ResolvedEndpoint? { nil }
-    /// The endpoint's values are in the request.
+    /// Empty, because the request itself contains the endpoint's values.
     var identity: [String] { [] }
 }
 
@@ -74,14 +74,16 @@ extension HTTPRequest {
         return request.moved(from: [self])
     }
 
-    /// Returns the request of an adapter as a request of its call.
+    /// Returns a request after an adapter has changed or replaced it. A replacement gets the parts of the call's
+    /// request. If the origin has changed, the values for the old origin are removed.
     ///
     /// - Parameter before: The request that the adapter has changed or replaced.
     func adapted(from before: HTTPRequest) -> HTTPRequest {
         (parts.share(ResolvedEndpoint.self, with: before.parts) ? self : inCall(of: before)).moved(from: [before])
     }
 
-    /// Returns the request of a handler as the request with which its call continues.
+    /// Returns the request with which a call continues after a handler has returned a request. The result gets the
+    /// parts of the call, and loses values that must not be sent to its origin.
     ///
     /// - Parameters:
     ///   - original: The request that the call has used until now.
@@ -92,14 +94,16 @@ extension HTTPRequest {
         return request
     }
 
-    /// Removes fields from a request that a handler has returned. The handler may have kept this request from another
-    /// call. If the token may be sent to the origin, the token's adapter adds it again.
+    /// Removes the fields of a session, such as the token, and from a foreign request the fields of the environment. A
+    /// handler may have returned a request that it kept from another call. If the token may be sent to the origin, the
+    /// token's adapter adds the token again.
     private mutating func removeFieldsOfOthers() {
         let isForeign = isForeign
         headers.removeAll { $0.isFromSession || isForeign && $0.isFromEnvironment }
     }
 
-    /// Returns the request of a handler as the request of a call whose own request could not be created.
+    /// Returns the request with which a call begins if its own request could not be created. A handler has returned
+    /// this request.
     func beginning(as type: AuthorizationType, from home: HTTPOrigin?) -> HTTPRequest {
         var request = leavingCall()
         request.parts[ResolvedEndpoint.self] = ResolvedEndpoint(
@@ -108,8 +112,8 @@ extension HTTPRequest {
         return request
     }
 
-    /// Returns the request without the secrets of the origins that it has left. If it has left the environment's
-    /// origin, these include the environment's query, and the user and password of its base URL.
+    /// Returns the request without the secrets of earlier requests to other origins. Outside the environment's origin,
+    /// these secrets include the environment's query, and the user and password of its base URL.
     private func moved(from earlier: [HTTPRequest]) -> HTTPRequest {
         let others = earlier.filter { $0.origin != origin }.map(\.url)
         guard !others.isEmpty else { return self }

@@ -55,7 +55,8 @@ public enum ErrorHandlingResult: Sendable {
 
 /// An error handler that maps errors, or only looks at them, and decides nothing else.
 ///
-/// A mapper before ``UnauthorizedErrorHandler`` does not delay a refresh, because it can neither end the call nor wait.
+/// A mapper before ``UnauthorizedErrorHandler`` does not delay a refresh, because a mapper can neither end the call nor
+/// wait.
 ///
 /// ```swift
 /// struct MaintenanceMapper: ErrorMapper {

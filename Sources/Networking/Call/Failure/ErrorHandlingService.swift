@@ -39,10 +39,11 @@ public struct ErrorHandlingService: Sendable {
         registered.add(handler)
     }
 
-    /// The handlers that are called for a failure that happens now, in order.
+    /// The current handlers, in the order in which they are called for a failure.
     var current: [any ErrorHandler] { registered.all + handlers }
 
-    /// Returns whether a handler is the first that can decide about a failure that happens now.
+    /// Returns whether the first current handler that is not an error mapper satisfies a condition. Error mappers
+    /// cannot decide about a failure.
     func isFirst(_ isHandler: (any ErrorHandler) -> Bool) -> Bool {
         current.first { !($0 is any ErrorMapper) }.map(isHandler) ?? false
     }

@@ -25,7 +25,8 @@ public struct RequestFailure: Sendable {
     public internal(set) var decisions: [RetryDecision] = []
     /// The error before any handler changed it.
     public let originalError: any Error
-    /// The maximum number of attempts of the call, and the time until its deadline; nil if there is no limit.
+    /// The maximum number of attempts of the call, and the time until its deadline. The time is nil if the call has no
+    /// deadline.
     var bounds: (attempts: Int, time: Duration?)?
     /// The JSON decoder of the call.
     var decoder: any BodyDecoder = JSONDecoder()

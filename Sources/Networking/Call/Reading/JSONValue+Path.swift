@@ -89,7 +89,8 @@ extension JSONDecoder {
         {
             return value
         }
-        // Foundation's decoder hashes the names of the members.
+        // Foundation's decoder hashes the names of the members. This takes quadratic time for names with many combining
+        // marks.
         guard data.hasFewMarks else { throw JSONScanner.Limit.marks.fault }
         let most = JSONValue.maximumCount
         guard data.hasFewValues(most, hasOtherStrings: allowsJSON5) else {

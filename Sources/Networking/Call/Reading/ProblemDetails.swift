@@ -61,7 +61,8 @@ extension HTTPResponse {
     var isReadable: Bool { data.count <= 64 << 10 }
 
     /// The problem details in the body; nil if the media type is not `application/problem+json`, if the body is longer
-    /// than 64 KiB, or if the body cannot be read as problem details. Arrays and objects may be nested 64 times.
+    /// than 64 KiB, or if the body cannot be read as problem details. In the body, arrays and objects may be nested at
+    /// most 64 levels deep.
     public var problem: ProblemDetails? {
         guard headers.contentType?.withoutParameters == .problemJSON, isReadable,
             case .object(let members) = try? JSONValue(shallowJSON: data)

@@ -95,7 +95,8 @@ extension ResponseConverter where Value == [any Sendable] {
 }
 
 extension (any BodyDecoder)? {
-    /// Returns this decoder, or else the decoder of the call if it reads JSON.
+    /// Returns this decoder. If it is nil, returns the decoder of the call if that decoder reads JSON, otherwise a
+    /// `JSONDecoder`.
     func json(or shared: any BodyDecoder) throws -> any BodyDecoder {
         guard let own = self else { return shared.readsJSON ? shared : JSONDecoder() }
         guard own.readsJSON else {
@@ -128,7 +129,7 @@ extension HTTPResponse {
     /// - Throws: An error if it is empty. For JSON, a body of white space is empty, too.
     func nonEmpty(for decoder: any BodyDecoder = JSONDecoder()) throws -> Data {
         let data = data
-        // An empty body is empty JSON, too.
+        // `isEmptyJSON` is true for an empty body, too.
         guard !data.isEmptyJSON || !data.isEmpty && !decoder.readsJSON else {
             throw UndecodableBody("the body is empty")
         }
@@ -204,7 +205,7 @@ extension Optional: SelfReading where Wrapped: Decodable {
     fileprivate static func read(_ response: HTTPResponse, _ decoder: any BodyDecoder) throws -> Wrapped? {
         guard !response.data.isEmpty else { return nil }
         if Wrapped.self is any SelfReading.Type { return try response.read(Wrapped.self, decoder) }
-        // If the wrapped type is decoded from JSON, white space and `null` are nil, too.
+        // If the wrapped type is decoded from JSON, white space and `null` are read as nil, too.
         return decoder.readsJSON && response.data.isEmptyJSON
             ? nil : try decoder.read(Wrapped?.self, from: response.data)
     }

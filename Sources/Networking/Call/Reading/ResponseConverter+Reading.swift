@@ -33,7 +33,7 @@ extension ResponseConverter {
             do { return try read(response, decoder, nil) } catch { throw explained(error, response) }
         }
 
-        /// Returns the error of the call for an error of the closure.
+        /// Returns the error with which the call ends if the closure throws `error`.
         func explained(_ error: any Error, _ response: HTTPResponse) -> any Error {
             switch error {
             case let known as NetworkError: known.completed(request: response.request, response: response.withoutStream)

@@ -102,7 +102,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         return converter
     }
 
-    /// Returns a converter that reads a changed response.
+    /// Returns a converter that passes each response to `change`, and reads the changed response.
     func after(_ change: @escaping @Sendable (HTTPResponse) throws -> HTTPResponse) -> ResponseConverter {
         reading(readsPaths: false) { read in
             { response, decoder, _ in try read(change(response), decoder, nil) }

@@ -36,7 +36,7 @@ public struct ResponseValidator: Sendable {
         accepted = nil
     }
 
-    /// - Parameter reason: Returns the reason for a response that is rejected; nil if its status says enough.
+    /// - Parameter reason: Returns the reason why a response is rejected; nil if its status is a sufficient reason.
     private init(
         accepting accepted: AcceptedStatuses, _ reason: @escaping @Sendable (HTTPResponse) -> String?
     ) {
@@ -54,7 +54,8 @@ public struct ResponseValidator: Sendable {
         }
     }
 
-    /// Returns a validator that accepts the statuses of a set, and says for what reason it rejects others.
+    /// Returns a validator that accepts the statuses of a set. For a response with another status, the closure returns
+    /// the reason for the rejection, or nil.
     static func status(
         _ statuses: Set<HTTPStatus>, _ reason: @escaping @Sendable (HTTPResponse) -> String?
     ) -> ResponseValidator {
@@ -119,7 +120,7 @@ extension [ResponseValidator] {
     /// The statuses that the validators accept: one set for each validator that checks the status.
     var accepted: [AcceptedStatuses] { compactMap(\.accepted) }
 
-    /// Whether a validator rejects a response with a status, whatever its body is.
+    /// Whether a validator rejects every response with this status, regardless of the body.
     func reject(_ status: HTTPStatus) -> Bool {
         for index in indices { if let accepted = self[index].accepted, !accepted.contains(status) { return true } }
         return false
@@ -153,8 +154,8 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// Validates the response: first checks whether it refuses the token, then runs the validators in order. A body is
-    /// cut off only if the call has rejected its status; then no validator gets the incomplete body.
+    /// Validates the response: first checks whether the response refuses the token, then runs the validators in order.
+    /// A body is cut off only if the call has rejected its status; then no validator gets the incomplete body.
     ///
     /// - Throws: ``NetworkError``, or the error that a validator throws.
     func validated(by validators: [ResponseValidator]) throws {

@@ -41,8 +41,8 @@ struct UndecodableBody: Error, CustomStringConvertible {
         }
     }
 
-    /// Returns the reason why a body cannot be decoded if the decoder names no place in it. Foundation's decoder then
-    /// says that the body is not JSON, even if only a number does not fit its type.
+    /// Returns the reason why a body cannot be decoded. Used if the decoder's error names no place in the body. In this
+    /// case, Foundation's decoder says that the body is not JSON, even if only a number does not fit its type.
     private static func whole(_ body: Data, _ type: MediaType?) -> String {
         guard !LargeBody.isLarge(body) else { return "the body is not JSON, or has a value that cannot be decoded" }
         if JSONScanner.canRead(body) {

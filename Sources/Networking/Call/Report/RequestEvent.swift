@@ -36,7 +36,7 @@ public enum RequestEvent: Sendable {
     /// The call is over: its retries, its error handlers and its own callbacks have ended.
     case finished(CallReport)
     /// A message was sent on the connection of a ``WebSocket``. The date is the time at which `send` began. The event
-    /// is reported when the whole message has been handed over, so the answer may be reported earlier.
+    /// is reported when `send` has ended, so the answer may be reported earlier.
     case messageSent(WebSocketMessage, Date)
     /// A message was read from the connection of a ``WebSocket``, at this date.
     case messageReceived(WebSocketMessage, Date)

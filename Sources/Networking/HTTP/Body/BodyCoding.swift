@@ -84,7 +84,8 @@ extension BodyDecoder {
 }
 
 extension (any BodyEncoder)? {
-    /// Returns this encoder, or else the encoder of the call if it writes JSON.
+    /// Returns this encoder. If it is nil, returns the encoder of the call if that encoder writes JSON, otherwise a
+    /// `JSONEncoder`.
     ///
     /// - Throws: An error if this encoder does not write JSON.
     func json(or shared: any BodyEncoder) throws -> any BodyEncoder {

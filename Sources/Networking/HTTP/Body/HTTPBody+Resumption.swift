@@ -29,10 +29,10 @@ extension HTTPBody {
         ///   - metadata: The properties of the file that are sent to the server (`Upload-Metadata`), such as its name.
         ///     The name of a property consists of ASCII characters other than space and comma.
         ///   - allowsPlain: Whether the file is sent with the endpoint's own request if the server's response to
-        ///     OPTIONS does not name tus. Such an upload cannot be resumed. Default: false. A tus upload is then
-        ///     created nevertheless, because gateways often respond to OPTIONS themselves. A server without tus then
-        ///     receives the request that creates the upload, without the file, and the call ends with
-        ///     ``NetworkError/Kind/uploadRefused``.
+        ///     OPTIONS does not name tus. Such an upload cannot be resumed. Default: false; a tus upload is then
+        ///     created even if the response does not name tus, because gateways often respond to OPTIONS themselves. In
+        ///     this case, a server without tus receives the request that creates the upload, but not the file. The call
+        ///     ends with ``NetworkError/Kind/uploadRefused``.
         public static func tus(
             partSize: Int? = nil, sendsFirstPart: Bool = false, metadata: [String: String] = [:],
             allowsPlain: Bool = false
@@ -42,12 +42,12 @@ extension HTTPBody {
         }
     }
 
-    /// Returns the body as an upload that can resume after an interruption. It resumes in the next attempt, the next
-    /// call or the next process, at the position that the server reports. The body must be a file, and the request
+    /// Returns the body as an upload that can resume after an interruption. The upload resumes in the next attempt, the
+    /// next call or the next process, at the position that the server reports. The body must be a file, and the request
     /// method must be POST.
     ///
     /// A small hidden file in the same folder, such as `.film.mp4.upload`, stores the URL of the upload, with its
-    /// query. The hidden file is removed when the upload is complete, and only its owner may read it. The folder must
+    /// query. Only its owner may read the hidden file. The file is removed when the upload is complete. The folder must
     /// be writable. If the size, the modification date or the identity of the file changes before the upload is
     /// complete, the call ends with ``NetworkError/Kind/bodyUnreadable``; the server may have received some of the new
     /// bytes by then.
@@ -143,7 +143,7 @@ struct ResumableFile: Hashable, Sendable {
     }
 }
 
-/// Values that change if another file takes the same name, or if the file is written to.
+/// Values that identify the state of a file. They change if the file is written to, or if another file replaces it.
 struct FileIdentity: Hashable, Codable, Sendable {
     let number: UInt64
     let size: Int

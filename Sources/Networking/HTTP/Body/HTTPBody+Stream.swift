@@ -3,7 +3,7 @@ public import Foundation
 extension HTTPBody {
     /// Creates a body whose bytes an asynchronous sequence supplies while they are sent, for example to forward the
     /// body of a response. Each chunk is requested after the previous chunk has been sent. The body can be sent only
-    /// once: a retry or a redirect cannot repeat it, and neither can the request after a token refresh.
+    /// once. It cannot be sent again by a retry, by a redirect or after a token refresh.
     ///
     /// - Parameters:
     ///   - chunks: The chunks. An error that the sequence throws ends the call with

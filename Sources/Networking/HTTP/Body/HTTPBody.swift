@@ -20,7 +20,7 @@ public struct HTTPBody: Sendable {
         case data(Data)
         case unencoded(@Sendable (any BodyEncoder) throws -> HTTPBody)
         case form(MultipartForm)
-        /// Stored behind a reference, so that a body without a source stays small. Most requests have such a body.
+        /// Stored behind a reference, so that a body without a source stays small. Most bodies have no source.
         indirect case source(Source)
     }
 
@@ -145,7 +145,7 @@ public struct HTTPBody: Sendable {
         if case .empty = content { true } else { false }
     }
 
-    /// The number of bytes; nil if it is not known, or not known before the body is encoded.
+    /// The number of bytes; nil if it is not known, or if the values of the body have not been encoded yet.
     public var length: Int? {
         switch content {
         case .empty: 0
@@ -187,7 +187,7 @@ public struct HTTPBody: Sendable {
         }
     }
 
-    /// Whether bytes of the body are in a file.
+    /// Whether at least some bytes of the body are read from a file.
     package var isOfFile: Bool { pieces.contains { if case .file = $0 { true } else { false } } }
 
     /// Whether the body's values have been encoded already, or need no encoding.

@@ -20,7 +20,7 @@ extension JSONValue {
         return true
     }
 
-    /// Compares two elements or members at once, unless they contain others.
+    /// Compares two elements or members directly, unless both are arrays or objects.
     private static func isSame(
         _ first: JSONValue, _ second: JSONValue, orLater later: (JSONValue, JSONValue) -> Void
     ) -> Bool {

@@ -7,8 +7,8 @@ extension JSONValue {
     /// - Parameter text: The text, in UTF-8. UTF-16 and UTF-32 are recognized as well.
     /// - Throws: `DecodingError.dataCorrupted`, which says what was expected, what was found, and at which byte. The
     ///   method throws in these cases: the text is not JSON; arrays and objects are nested more than 512 levels deep;
-    ///   there are more than 2,000,000 values, names, and ends of arrays and objects; a string has more than 256
-    ///   combining marks in a row; a number is too large for a `Double`.
+    ///   the text has more than 2,000,000 values, names, and ends of arrays and objects in total; a string has more
+    ///   than 256 combining marks in a row; a number is too large for a `Double`.
     public init(json text: Data) throws {
         try self.init(json: text, depth: 512)
     }
@@ -98,8 +98,8 @@ extension JSONValue {
 }
 
 extension Data {
-    /// The encoding of a JSON text. Its first characters are ASCII, so the zeros of its first bytes tell the encoding,
-    /// unless it begins with a byte-order mark.
+    /// The encoding of a JSON text. A JSON text begins with ASCII characters. Therefore, the positions of zeros among
+    /// the first four bytes show the encoding. If the text begins with a byte-order mark, the mark shows the encoding.
     var encodingOfJSON: String.Encoding { withUnsafeBytes { Data.encodingOfJSON($0) } }
 
     private static func encodingOfJSON(_ text: UnsafeRawBufferPointer) -> String.Encoding {
@@ -127,8 +127,9 @@ extension Data {
 }
 
 extension Data {
-    /// Whether a type of the app can be decoded from a JSON text with bounded time and memory. A type may need hundreds
-    /// of bytes for an empty object. An object counts as 8 values, and an array as 2.
+    /// Whether a JSON text has at most `maximumCount` values. The limit bounds the time and memory for decoding a type
+    /// of the app. An object counts as 8 values, because a type may need hundreds of bytes even for an empty object. An
+    /// array counts as 2.
     ///
     /// - Parameters:
     ///   - maximumCount: The maximum number of values.

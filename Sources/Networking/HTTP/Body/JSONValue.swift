@@ -106,19 +106,19 @@ extension JSONValue: Codable {
     ///
     /// A value inside a type of the app is decoded by Foundation, whose time for each value grows with the depth.
     /// Therefore, it is an error if the value is more than 32 levels deep in the JSON, or if the response contains too
-    /// many such values. The limit is 400,000 in an array of the app's type, and lower at a greater depth. Decoding a
-    /// large body ends when its call is over.
+    /// many such values. By default, the limit is 400,000 values directly in the outermost array or object, and lower
+    /// at a greater depth. If the call ends early, the decoding of a large body stops.
     public init(from decoder: any Decoder) throws {
         try JSONValue.work?.add(decoder.codingPath.count)
         guard decoder.codingPath.count <= 32 else {
             throw JSONScanner.Limit("more than 32 arrays and objects nested in each other").fault
         }
-        // Each attempt that fails costs time, so the shortest values are tried first.
+        // Each failed attempt takes time, so the kinds of values with the shortest text are tried first.
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
             self = .null
         } else if let value = try? container.decode(Decimal.self), !value.isNaN {
-            // Foundation decodes a decimal number with the digits of the text, if they fit.
+            // Foundation decodes a `Decimal` from the digits of the text, if a `Decimal` can hold them.
             self = try JSONValue(number: "\(value)")
         } else if let value = try? container.decode(Bool.self) {
             self = .bool(value)
@@ -144,14 +144,14 @@ extension JSONValue: Codable {
         return .double(try container.decode(Double.self))
     }
 
-    /// The maximum depth at which arrays and objects are encoded: an encoder needs several KiB of the thread's stack
-    /// for each level, and a thread of the system may have only 512 KiB.
+    /// The maximum depth at which arrays and objects are encoded. An encoder needs several KiB of stack for each level,
+    /// and the stack of a system thread may have only 512 KiB.
     static let deepestEncoded = 64
 
     /// Encodes the value. The encoder's key strategy does not change the names of members.
     ///
-    /// - Throws: `EncodingError.invalidValue` if arrays and objects are nested more than 64 levels deep, together with
-    ///   the types that contain the value; the errors of the encoder.
+    /// - Throws: `EncodingError.invalidValue` if arrays and objects are nested more than 64 levels deep; the levels of
+    ///   the types that contain the value count, too. The method also throws the errors of the encoder.
     public func encode(to encoder: any Encoder) throws {
         if isContainer, encoder.codingPath.count >= JSONValue.deepestEncoded {
             throw EncodingError.invalidValue(
@@ -196,8 +196,8 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, Ex
 
 extension JSONValue: CustomStringConvertible {
     /// The value as JSON on one line, with sorted names. Control characters and characters that change the text
-    /// direction are escaped as in Swift (`\u{0085}`), so the text is for people, not for parsers. A value that is
-    /// nested more than 64 levels deep has no such text.
+    /// direction are escaped as in Swift (`\u{0085}`), so the text is for people, not for parsers. For a value that is
+    /// nested more than 64 levels deep, the text states only this fact.
     public var description: String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

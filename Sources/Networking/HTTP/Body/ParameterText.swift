@@ -9,8 +9,8 @@ struct ParameterText {
     /// Creates the text of a UUID, in lower case as in RFC 9562.
     init(_ value: UUID) { text = value.uuidString.lowercased() }
 
-    /// Creates the text of a value that is a text, a number, a Boolean, a UUID, or an enumeration case with such a raw
-    /// value. Returns nil for any other value.
+    /// Creates the text of a text, a number, a Boolean or a UUID, or of an enumeration case with a raw value of these
+    /// types. Returns nil for any other value.
     ///
     /// - Throws: `EncodingError` if the value is a number that is not finite.
     init?(_ value: Any) throws {

@@ -159,7 +159,7 @@ extension RequestProgress {
             change { [clock] in $0.download.add(count, at: clock.now()) }
         }
 
-        /// Notes which fraction of an encoded body has been received; nil for a body that is not decoded.
+        /// Notes the fraction of the encoded bytes that has been received. Nil means that the body is not decoded.
         func noteEncoded(_ fraction: Double?) {
             change { $0.download.noteEncoded(fraction) }
         }
@@ -176,7 +176,7 @@ extension RequestProgress {
             if !(hasResponse && state.withLock { $0.isStream }) { end() }
         }
 
-        /// Notes that the body that the caller reads as a stream has ended or was released.
+        /// Notes the end of a body that the caller reads as a stream. The body has ended, or has been released.
         func finishStream() {
             if state.withLock({ $0.isStream }) { end() }
         }

@@ -217,7 +217,7 @@ public struct URLQueryEncoder: Sendable {
         case .text(let text):
             items.append(URLQuery.Item(name, text))
         case .array(let elements):
-            // Without the omitted elements, so that the indexes have no gaps.
+            // Omitted elements are removed before indexes are assigned, so that the indexes have no gaps.
             var elements = elements
             if case .omitted = nils { elements.removeAll(where: \.isNull) }
             for (index, element) in elements.enumerated() { write(element, arrays.name(name, index), into: &items) }

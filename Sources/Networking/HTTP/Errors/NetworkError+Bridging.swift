@@ -129,8 +129,8 @@ protocol SessionEnding: Error {
 }
 
 extension Error {
-    /// Whether this error means that the session is over: the error reports it (``SessionEnding``), or it is the error
-    /// of a refresh that the server refuses.
+    /// Whether this error means that the session is over. An error of type ``SessionEnding`` reports this itself. Any
+    /// other error of a token refresh means this if the server has refused the refresh.
     var isEndOfSession: Bool {
         (self as? any SessionEnding)?.endsSession ?? originalNetworkError?.isRefusalOfRefresh ?? false
     }

@@ -26,7 +26,8 @@ extension Error {
     }
 }
 
-/// An error of the app in a record. It may contain anything, so only the name of its type is kept.
+/// Replaces an error of the app in a record. The app's error may contain anything, so only the name of its type is
+/// kept.
 package struct KeptError: Error {
     package let type: String
 }

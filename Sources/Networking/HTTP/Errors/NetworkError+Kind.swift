@@ -31,8 +31,8 @@ extension NetworkError.Kind {
 extension NetworkError.Kind {
     /// The host has failed so often recently that no requests are sent to it for a while. See `CircuitBreaker`.
     public static let circuitOpen = Self("circuitOpen")
-    /// The host has announced that it accepts no more requests for a time that is longer than a request waits. The
-    /// reason contains the time. See `BackoffGate`.
+    /// The host has announced a time in which it accepts no more requests. The call ends at once, because requests do
+    /// not wait that long. The reason contains the remaining time. See `BackoffGate`.
     public static let rateLimited = Self("rateLimited")
     /// The call may use only the service's cache, but the cache contains no response for the request. See
     /// ``ResponseCache/Rule/only``.
@@ -101,7 +101,7 @@ extension NetworkError.Kind {
     /// The body cannot be decoded as the requested type. The underlying error is the decoding error.
     public static let undecodableBody = Self("undecodableBody")
     /// A file cannot be written: it already exists, the disk is full, or the folder does not exist or is not writable.
-    /// The file is the target of a download, or the note with the URL of an upload.
+    /// The file is the target of a download, or the hidden file that stores the URL of an upload.
     public static let fileNotWritable = Self("fileNotWritable")
     /// The bytes of a download do not have the expected checksum.
     public static let checksumMismatch = Self("checksumMismatch")
@@ -238,7 +238,8 @@ extension NetworkError.Kind {
 }
 
 extension NetworkError {
-    /// Whether this failure causes a missing or incomplete body in a response whose head was received.
+    /// Whether a failure of this kind can make the body of a response missing or incomplete although the head was
+    /// received.
     var isAboutBody: Bool {
         [.connectionLostAfterHead, .truncatedBody, .undecodableContent, .responseTooLarge, .idleTimedOut, .cancelled]
             .contains(kind)

@@ -30,8 +30,8 @@ public struct NetworkError: Error {
     public var retryDecision: RetryDecision?
     /// The redirects before the failure, in order.
     public internal(set) var redirects: [HTTPResponse] = []
-    /// The report of the call. The type of the report belongs to a higher layer, where the property `report` returns
-    /// it.
+    /// The report of the call. The type of the report belongs to a higher layer. There, the property `report` returns
+    /// the report.
     var attachment: (any Sendable)?
 
     /// Creates an error with one attempt.
@@ -73,7 +73,8 @@ extension NetworkError: CustomStringConvertible, CustomDebugStringConvertible, L
     /// Whether the request was not sent because nobody is logged in.
     var isLoggedOut: Bool { kind == .noToken && underlying?.isEndOfSession == true }
 
-    /// Whether the request was not sent because the token could not be read or refreshed for now.
+    /// Whether the request was not sent because the token could not be read or refreshed, although the session is not
+    /// over.
     var isAboutRefresh: Bool { kind == .noToken && !isLoggedOut }
 
     /// The texts for the user if the underlying error comes from a refresh or from the token store, and the session
@@ -149,7 +150,7 @@ extension NetworkError {
         }
     }
 
-    /// Returns the error for use outside its call.
+    /// Returns the error for use outside its call: calls `leavingCall()` on its request, response and redirects.
     func leavingCall() -> NetworkError {
         var error = self
         error.request = request?.leavingCall()
@@ -165,8 +166,8 @@ extension NetworkError {
         return error
     }
 
-    /// Returns the error as the record of an attempt keeps it: without a report, and without bodies, because the
-    /// attempt contains them.
+    /// Returns the error as the record of an attempt stores it: without a report and without bodies. The record itself
+    /// contains the bodies.
     func keptWithoutBodies() -> NetworkError {
         var error = self
         error.request = request?.kept(bytes: 0)

@@ -58,7 +58,8 @@ enum CombiningMarks {
         return text.withUTF8 { areFew(in: UnsafeRawBufferPointer($0), of: form) }
     }
 
-    /// Returns the number of bytes, a multiple of eight, that are ASCII and contain no backslash. Nil near the end.
+    /// Returns how many bytes from `start` on are ASCII and not a backslash, in groups of eight. Returns nil if the
+    /// first group contains another byte or has fewer than eight bytes.
     private static func plainCount(_ text: UnsafeRawBufferPointer, from start: Int) -> Int? {
         let (ones, tops) = (UInt64(0x0101_0101_0101_0101), UInt64(0x8080_8080_8080_8080))
         var position = start
@@ -96,7 +97,7 @@ enum CombiningMarks {
         return (0, 1)
     }
 
-    /// Whether a scalar is sorted. U+0F73, U+0F75 and U+0F81 consist of two marks, although their class is 0.
+    /// Whether normalization sorts a scalar. U+0F73, U+0F75 and U+0F81 consist of two marks, although their class is 0.
     private static func isMark(_ scalar: UInt32) -> Bool {
         guard scalar >= 0x300, let scalar = Unicode.Scalar(scalar) else { return false }
         return scalar.properties.canonicalCombiningClass != .notReordered

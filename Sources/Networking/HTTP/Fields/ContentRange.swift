@@ -43,15 +43,15 @@ extension HTTPHeaders {
 }
 
 extension HTTPResponse {
-    /// Whether the body is only a part of the content, according to the status or to `Content-Range`. A 200 with a part
-    /// is wrong, but there are servers that send it.
+    /// Whether the body is only a part of the content, according to the status or to `Content-Range`. Some servers send
+    /// a part with the status 200, although this is wrong.
     var isPart: Bool {
         guard status == .partialContent || status == .ok && headers.contains(.contentRange) else { return false }
         guard let range = headers.contentRange, let last = range.last else { return status == .partialContent }
         return range.first != 0 || range.total.map { last < $0 - 1 } ?? (status == .partialContent)
     }
 
-    /// Checks that the body is the whole content if the request did not ask for a part (RFC 9110 section 15.3.7).
+    /// Throws an error if the body is only a part, but the request did not ask for a part (RFC 9110 section 15.3.7).
     func requireWhole() throws {
         guard isPart, !request.headers.contains(.range) else { return }
         throw NetworkError(

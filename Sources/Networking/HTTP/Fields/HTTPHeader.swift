@@ -20,7 +20,8 @@ public struct HTTPHeader: Hashable, Sendable {
     /// source.
     private(set) var source = Source.any
 
-    /// The parts of the library that add fields which are treated differently from the fields of the app.
+    /// The code that has added a field. Fields of the environment, of a converter and of a session are treated
+    /// differently from fields of the app.
     enum Source: Sendable {
         /// The app, or a part of the library whose fields are treated like those of the app.
         case any

@@ -80,7 +80,7 @@ extension HTTPResponse {
     ///
     /// The server chooses this URL, so the URL may belong to another server. A request to that URL contains the
     /// session's token and the environment's fields only if they are meant for that server. A user and a password in
-    /// the URL are removed, unless the URL of the request has the same ones for the same server.
+    /// the URL are removed, unless the URL of the request has the same server, user and password.
     public func link(_ relation: String) -> URL? {
         let link = headers.links.first {
             $0.relations.contains(relation.lowercased()) && $0.parameters["anchor"] == nil
@@ -93,8 +93,8 @@ extension HTTPResponse {
 
 extension HTTPRequest {
     /// Returns a URL that the server has chosen, without its user and password. A server must not choose the
-    /// credentials that the client sends. They are kept if the request's URL has the same ones for the same origin.
-    /// Returns nil if they cannot be removed.
+    /// credentials that the client sends. The user and password are kept if the request's URL has the same origin, user
+    /// and password. Returns nil if they cannot be removed.
     func withoutForeignUser(_ target: URL) -> URL? {
         guard target.user != nil || target.password != nil else { return target }
         let isOwn = target.user == url.user && target.password == url.password

@@ -7,9 +7,10 @@ extension HTTPHeaders {
     package struct RateLimit: Hashable, Sendable {
         /// The number of further requests that the server accepts in this window.
         package let remaining: Int
-        /// The time until the server accepts more requests; nil if the server does not send this time.
+        /// The time until the server accepts more requests; nil if the server sends neither this time nor the length of
+        /// the window.
         package let reset: Duration?
-        /// Whether the server has stated ``reset``. If not, ``reset`` is the length of the window.
+        /// Whether the server has sent the time itself. If not, ``reset`` is the length of the window, or nil.
         package let isResetStated: Bool
 
         /// Creates a rate limit.
@@ -102,11 +103,10 @@ extension HTTPHeaders {
     /// Returns the delay that `Retry-After` (RFC 9110 section 10.2.3) requests. The delay is between zero and one year.
     /// Returns nil if the field is missing or malformed.
     ///
-    /// Some servers send a fraction of seconds, which is rounded up. If there are several values, the longest delay
-    /// counts. The delay until a date is counted from the `Date` of the response, because the client's clock may be
-    /// wrong.
+    /// Some servers send a fraction of seconds, which is rounded up. If there are several values, the longest delay is
+    /// used. For a date, the delay begins at the `Date` of the response, because the client's clock may be wrong.
     ///
-    /// - Parameter now: The time from which the delay is counted if the response has no `Date`.
+    /// - Parameter now: The time at which the delay until a date begins if the response has no `Date`.
     package func retryDelay(from now: Date) -> Duration? {
         guard contains(.retryAfter) else { return nil }
         let now = date ?? now  // read once, because a server can send thousands of values
@@ -124,8 +124,8 @@ extension HTTPHeaders {
 }
 
 extension HTTPGrammar {
-    /// Returns the next whole number for digits with an optional fraction, such as `1.5`; nil if the text is something
-    /// else. A number that is too large becomes `Int.max`.
+    /// Reads digits with an optional fraction, such as `1.5`, and rounds the number up. Returns nil for any other text.
+    /// A number that is too large becomes `Int.max`.
     static func roundedUp(_ text: some StringProtocol) -> Int? {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.allSatisfy({ !$0.isEmpty && $0.allSatisfy(isDigit) }), let whole = parts.first else { return nil }

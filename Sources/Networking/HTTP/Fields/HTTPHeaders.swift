@@ -60,7 +60,7 @@ public struct HTTPHeaders: Hashable, Sendable {
     /// has this name, appends the new field.
     public mutating func set(_ field: HTTPHeader) {
         guard let first = fields.firstIndex(where: { $0.name == field.name }) else { return fields.append(field) }
-        // A field that is set to the value that it already has keeps its source.
+        // If a field is set to its current value, it keeps its source.
         if case .any = field.source, fields[first] == field {} else { fields[first] = field }
         var index = fields.count - 1
         while index > first {
@@ -84,7 +84,7 @@ public struct HTTPHeaders: Hashable, Sendable {
         fields.isEmpty ? self : HTTPHeaders(fields.map { $0.from(source) })
     }
 
-    /// Returns the same fields. A field that `other` also contains takes its source from there.
+    /// Returns the same fields. A field that `other` also contains gets its source from `other`.
     func withSources(of other: HTTPHeaders) -> HTTPHeaders {
         HTTPHeaders(fields.map { field in other.fields.first { $0 == field } ?? field })
     }

@@ -29,8 +29,8 @@ public struct HTTPMethod: Hashable, Sendable, ExpressibleByStringLiteral, Custom
     public static let put = HTTPMethod("PUT")
     /// Removes the current representation of the resource (RFC 9110 section 9.3.5).
     public static let delete = HTTPMethod("DELETE")
-    /// Opens a tunnel (RFC 9110 section 9.3.6). Only the library opens tunnels, for a proxy of its transport: a request
-    /// with this method fails with ``NetworkError/Kind/invalidRequest``.
+    /// Opens a tunnel (RFC 9110 section 9.3.6). Only the library itself opens tunnels, if its transport uses a proxy. A
+    /// request of the app with this method fails with ``NetworkError/Kind/invalidRequest``.
     public static let connect = HTTPMethod("CONNECT")
     /// Requests the communication options of the resource (RFC 9110 section 9.3.7).
     public static let options = HTTPMethod("OPTIONS")
@@ -61,7 +61,7 @@ public struct HTTPMethod: Hashable, Sendable, ExpressibleByStringLiteral, Custom
         isSafe || self == .put || self == .delete || HTTPMethod.idempotent.contains(self)
     }
 
-    /// The other idempotent methods of the registry, most of which are of WebDAV.
+    /// The other idempotent methods of the registry. Most of them belong to WebDAV.
     private static let idempotent: Set<HTTPMethod> = [
         "ACL", "BASELINE-CONTROL", "BIND", "CHECKIN", "CHECKOUT", "COPY", "LABEL", "LINK", "MERGE", "MKACTIVITY",
         "MKCALENDAR", "MKCOL", "MKREDIRECTREF", "MKWORKSPACE", "MOVE", "ORDERPATCH", "PROPPATCH", "REBIND", "UNBIND",

@@ -68,7 +68,7 @@ extension HTTPOrigin: CustomStringConvertible {
     var authority: String { port == (scheme == "https" ? 443 : 80) ? hostInURL : "\(hostInURL):\(port)" }
 }
 
-/// The host and port as a URL contains them. The host is in the form that is sent.
+/// The host and port of a URL. The host has the form in which it is sent.
 ///
 /// This type parses the text of the whole URL, because Foundation loses information. Foundation decodes the host in
 /// `host(percentEncoded:)`, ignores a port that is too large or not a number, and removes brackets even if they do not

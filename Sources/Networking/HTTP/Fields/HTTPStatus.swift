@@ -193,8 +193,8 @@ extension HTTPStatus {
         [.requestTimeout, 421, .tooEarly, .tooManyRequests, .serviceUnavailable, 529].contains(self)
     }
 
-    /// Whether a gateway responds in place of the server behind it, because that server's response was lost. (526 means
-    /// that the server's certificate is not valid.)
+    /// Whether the status comes from a gateway that has received no valid response from the server behind it. (526
+    /// means that the server's certificate is not valid.)
     var isOfGateway: Bool {
         [.badGateway, .gatewayTimeout, 520, 521, 522, 523, 524, 525, 527, 530, 598, 599].contains(self)
     }

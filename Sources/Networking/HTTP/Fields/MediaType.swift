@@ -84,7 +84,7 @@ public struct MediaType: Sendable {
         return name == "json" || name.hasSuffix("+json")
     }
 
-    /// Whether the content is a form, which a server cannot read without the media type.
+    /// Whether the content is a form. A server cannot read a form without its media type.
     var isForm: Bool { type.lowercased() == "multipart" || essence == "application/x-www-form-urlencoded" }
 
     /// Whether a form with the media type `form` can also be sent with this media type. A multipart form requires the

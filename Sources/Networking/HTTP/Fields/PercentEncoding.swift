@@ -13,7 +13,7 @@ enum PercentEncoding {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// Returns the text without percent-encoding. Text that is not valid UTF-8 then stays as it is.
+    /// Returns the text with its percent-escapes decoded. If the result is not valid UTF-8, returns the text unchanged.
     static func decode(_ text: Substring) -> String { text.removingPercentEncoding ?? String(text) }
 
     /// Appends a byte as `%` and two hexadecimal digits.

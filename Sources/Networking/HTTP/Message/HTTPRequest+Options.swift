@@ -80,8 +80,8 @@ extension HTTPRequest {
             }
         }
 
-        /// Removes the options that are related to credentials and that `others` also contain. Keeps options that have
-        /// been set since then.
+        /// Removes the options that are related to credentials and were copied from `others`. Keeps an option that has
+        /// been set again afterwards.
         mutating func removeSensitive(of others: [HTTPRequest.Options]) {
             guard entries.contains(where: \.isSensitive) else { return }
             let old = Set(others.flatMap(\.entries).map { ObjectIdentifier($0.box) })

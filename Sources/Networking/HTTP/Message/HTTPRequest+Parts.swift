@@ -10,10 +10,10 @@ extension HTTPRequest {
         /// The part as the request carries it to another origin; nil if nothing remains.
         var outsideOrigin: Self? { get }
         /// What remains of the part after its call, and in requests that do not belong to the call; nil if nothing
-        /// remains. A response may leave its call twice, so the second time must change nothing.
+        /// remains. A response may leave its call twice, so the `outsideCall` of the result must be the same.
         var outsideCall: Self? { get }
-        /// Two requests are duplicates only if these values are equal. Only then may a response to one request be
-        /// stored for the other request, even on disk. Empty if the part makes no difference.
+        /// The values that two requests must have in common to be duplicates. The same applies to requests that use one
+        /// stored response, in memory or on disk. Empty if the part makes no difference.
         var identity: [String] { get }
     }
 
@@ -110,7 +110,7 @@ extension HTTPRequest {
             return joined
         }
 
-        /// Returns the values in which two requests must agree.
+        /// Returns the values that two requests must have in common to share a transfer or a stored response.
         ///
         /// - Parameter own: The type of a part to omit, because the part's room compares it in another way.
         func identity(without own: (any HTTPRequest.Part.Type)? = nil) -> [String] {
@@ -196,7 +196,7 @@ extension HTTPRequest {
         return request
     }
 
-    /// Returns the request for use outside its call.
+    /// Returns the request for use outside its call: replaces each part with its `outsideCall`.
     package func leavingCall() -> HTTPRequest {
         var request = self
         request.parts = parts.outsideCall

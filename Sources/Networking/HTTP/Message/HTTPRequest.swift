@@ -105,7 +105,7 @@ public struct HTTPRequest: Sendable {
 
     /// The header fields that are sent: ``headers``, and then the fields of the body whose names do not occur in
     /// ``headers``. If the body is a form, its `Content-Type` replaces a `Content-Type` with another type or boundary.
-    /// With that field, the server could not read the form ([RFC 7578 section
+    /// With the replaced field, the server could not read the form ([RFC 7578 section
     /// 4.1](https://www.rfc-editor.org/rfc/rfc7578#section-4.1)).
     public var allHeaders: HTTPHeaders {
         guard !body.headers.isEmpty else { return headers }

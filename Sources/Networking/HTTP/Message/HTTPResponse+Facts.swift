@@ -30,7 +30,7 @@ extension HTTPResponse {
 extension HTTPResponse {
     /// The connection on which a response arrived. A part that the engine does not report is nil.
     public struct Connection: Hashable, Sendable {
-        /// The IP address of the server, or of the proxy that was used instead.
+        /// The IP address of the server; the address of the proxy if a proxy was used.
         public var remoteAddress: String?
         /// The port of the server or proxy.
         public var remotePort: Int?

@@ -81,8 +81,8 @@ public struct HTTPResponse: Sendable {
         set { parts.value.knownRefusal = newValue }
     }
 
-    /// The reason why the body is not complete; nil if it is. Only a rejected response, and the response that belongs
-    /// to an error, may have an incomplete body.
+    /// The reason why the body is incomplete; nil if the body is complete. Only a rejected response or the response of
+    /// an error may have an incomplete body.
     var cutOff: String? {
         get { parts.value.cutOff }
         set { parts.value.cutOff = newValue }
@@ -123,7 +123,7 @@ public struct HTTPResponse: Sendable {
         return response
     }
 
-    /// Returns the response for use outside its call.
+    /// Returns the response for use outside its call: calls `leavingCall()` on its request and its redirects.
     package func leavingCall() -> HTTPResponse {
         var response = self
         response.request = request.leavingCall()

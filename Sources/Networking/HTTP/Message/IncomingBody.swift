@@ -56,8 +56,8 @@ public struct IncomingBody: AsyncSequence, Sendable {
         self.init(
             pull: {
                 do {
-                    // A reader never waits if all bytes have already arrived. Here, it lets other tasks run, and ends
-                    // if it is cancelled.
+                    // A reader does not wait if all bytes have already arrived. Therefore, it lets other tasks run
+                    // here, and checks whether it is cancelled.
                     await Task.yield()
                     try CallScope.checkReader()
                     return try await pipe.next()

@@ -19,9 +19,9 @@ package struct CacheFreshness: Sendable {
     package let isImmutable: Bool
     /// Whether the response must not be used when it is stale (`must-revalidate`).
     package let mustRevalidate: Bool
-    /// The seconds after the lifetime in which the response may be used while it is validated (RFC 5861 section 3).
+    /// For how many seconds after its lifetime the response may be used while it is validated (RFC 5861 section 3).
     package let staleWhileRevalidate: Int64
-    /// The seconds after the lifetime in which the response may be used instead of an error (RFC 5861 section 4).
+    /// For how many seconds after its lifetime the response may be used instead of an error (RFC 5861 section 4).
     package let staleIfError: Int64
 
     /// Computes the freshness of a response.
@@ -49,8 +49,8 @@ package struct CacheFreshness: Sendable {
 
     /// Returns the age in seconds (section 4.2.3).
     package func age(at now: Date) -> Int64 {
-        // If the clock has been set back, the elapsed time is unknown, and the difference between the two times is used
-        // instead.
+        // If the clock has been set back, the elapsed time is unknown. The absolute difference between the two times is
+        // then used instead.
         initialAge + Int64(min(abs(now.timeIntervalSince(received)), 1e12))
     }
 

@@ -1,4 +1,4 @@
-/// How a call uses the cache. It is the part of a request that belongs to the cache.
+/// The part of a request that states how the call uses the cache.
 struct CacheOrder: HTTPRequest.Order {
     /// How the call uses the cache; nil means ``ResponseCache/Rule/fresh``.
     fileprivate(set) var rule: ResponseCache.Rule?
@@ -7,16 +7,16 @@ struct CacheOrder: HTTPRequest.Order {
     /// The error that prevents the request from being sent. If no stored response can be used, the call fails with this
     /// error.
     fileprivate(set) var unsent: NetworkError?
-    /// The outcome that a stale response has replaced; set only in the request of such a response.
+    /// The outcome that a stale response has replaced. Set only in the request that belongs to the stale response.
     fileprivate(set) var replaced: Result<HTTPResponse, any Error>?
 
-    /// The order also applies to the responses of other servers.
+    /// The order also applies after a redirect to another origin.
     var outsideOrigin: CacheOrder? { self }
 
-    /// Only the rule remains.
+    /// When the request leaves the call, only the rule remains.
     var outsideCall: CacheOrder? { rule.map { CacheOrder(rule: $0) } }
 
-    /// The permitted sources of the response: a call that permits only the network must not share a stored response.
+    /// The permitted sources of the response. A call that permits only the network must not share a stored response.
     var identity: [String] {
         var sources: [String] = []
         if let rule, rule != .fresh { sources.append("caching: \(rule)") }

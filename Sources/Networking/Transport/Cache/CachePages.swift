@@ -75,7 +75,7 @@ struct CachePages: Sendable {
         let (request, existing) = (exchange.asked.request, pages[exchange.key]?.responses ?? [])
         let replaced = existing.filter { $0.audience.contains(request) }
         guard !replaced.contains(where: { $0.order > exchange.id }) else { return }
-        // A part does not replace a complete response.
+        // A partial response does not replace a complete response.
         if response?.part != nil, replaced.contains(where: { $0.part == nil }) { return }
         var response = response
         response?.order = exchange.id

@@ -12,7 +12,7 @@ package struct CacheRequest: Sendable {
 
     /// Creates the value. Returns nil if the cache does not handle the request: it has a method other than GET and
     /// HEAD, a body, several ranges, or conditions that only the server can check. If the response is streamed, the
-    /// cache also does not handle requests with a range or a condition, and downloads into files.
+    /// cache also does not handle downloads into files, requests with a range, and requests with a condition.
     package init?(_ request: HTTPRequest, _ rule: ResponseCache.Rule, _ delivery: BodyDelivery) {
         guard request.method == .get || request.method == .head, request.body.isEmpty else { return nil }
         let headers = request.headers
@@ -56,7 +56,7 @@ package struct CacheRequest: Sendable {
     var needsValidation: Bool { forbidsUse || directives?.seconds("max-age") == 0 }
     /// The maximum age in seconds of a stored response.
     var maximumAge: Int64? { directives?.seconds("max-age") }
-    /// The seconds for which a stored response must remain fresh.
+    /// For how many more seconds a stored response must remain fresh.
     var minimumFreshness: Int64 { directives?.seconds("min-fresh") ?? 0 }
     /// The maximum staleness in seconds of a stored response; nil if no stale response is accepted.
     var maximumStaleness: Int64? {

@@ -22,9 +22,9 @@ enum CachedBody: Sendable {
         }
     }
 
-    /// Returns bytes of the body as the content of a response. The content is a stream if the bytes are in a file,
-    /// unless the caller asks for the content in memory and the bytes fit into the caller's limit. Returns nil if the
-    /// file cannot be read.
+    /// Returns bytes of the body as the content of a response. If the bytes are in a file, the content is a stream. The
+    /// exception is a caller that asks for the content in memory, if the bytes fit into the caller's limit. Returns nil
+    /// if the file cannot be read.
     func content(_ range: Range<Int64>, _ delivery: BodyDelivery) -> HTTPResponse.Content? {
         if case .file(let file) = self {
             guard case .buffered(let limit) = delivery, range.count <= limit else {

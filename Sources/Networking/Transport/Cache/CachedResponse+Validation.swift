@@ -37,7 +37,8 @@ extension CachedResponse {
     }
 
     /// Whether a 304 to the caller's own conditions applies to this response. (These conditions may name another
-    /// response.) The 304 must have a validator of this response, or neither response has a validator.
+    /// response.) The 304 must have a validator of this response, unless neither the 304 nor this response has a
+    /// validator.
     func isNamed(by response: HTTPResponse) -> Bool {
         let pairs = [HTTPHeader.Name.eTag, .lastModified].map { (response.headers[$0], headers[$0]) }
         if pairs.allSatisfy({ $0 == nil && $1 == nil }) { return true }

@@ -69,7 +69,7 @@ package struct CachedResponse: Sendable {
     }
 
     /// Returns the fields that may be stored: all fields except those of the connection (RFC 9111 section 3.1), those
-    /// that `no-cache` names, and cookies. Cookies must not be set again.
+    /// that `no-cache` names, and cookies. A stored response must not set cookies again.
     private static func storable(_ headers: HTTPHeaders) -> HTTPHeaders {
         let connection: Set<HTTPHeader.Name> = [
             "Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "TE", "Trailer", "Upgrade",
@@ -223,8 +223,8 @@ extension CacheRequest {
 
 extension Sequence<CachedResponse> {
     /// Returns the response to use for a request; nil if there is none. If several responses match, a response with
-    /// `Vary` is preferred (RFC 9111 section 4.1), then the response with the latest `Date` (section 4), then the last
-    /// response of the sequence.
+    /// `Vary` is preferred (RFC 9111 section 4.1). If this does not decide, the response with the latest `Date` is
+    /// preferred (section 4), and otherwise the last response of the sequence.
     func mostSuitable(for request: HTTPRequest) -> CachedResponse? {
         reduce(nil) { best, next in
             guard next.audience.contains(request) else { return best }

@@ -82,8 +82,8 @@ struct CachingTransport: Transport {
         response.decideRefusal()  // whose body is in memory now
         guard !response.isRefusal else { return response }
         let result = cache.receive(response, of: exchange, stored, isValidating, requested: requested)
-        // If the server responds to a condition or a range that the cache has added, or finds the head too large, the
-        // caller cannot use this response. The request is then sent again without the condition and the range.
+        // The caller cannot use a response to a condition or a range that the cache has added, or a 431 (request head
+        // too large). The request is then sent again without the condition and the range.
         guard isValidating, let stored, [304, 206, 416, 431].contains(result.status.code) else {
             return try await result.collected(for: asked.delivery)
         }
@@ -157,7 +157,7 @@ extension HTTPRequest {
 }
 
 extension NetworkError {
-    /// The error of a call that may use only the cache, if no response to the call is stored.
+    /// The error of a call that may use only the cache, although no response to its request is stored.
     static var notCached: NetworkError {
         NetworkError(
             .notCached, reason: "the call may use only the cache, and the cache contains no response for the request")
@@ -186,8 +186,8 @@ final class CacheRevalidations: ResetParticipant {
         state.withLock { $0.claimed.insert(key).inserted }
     }
 
-    /// Starts a validation whose key has been claimed. The validation is cancelled when the time limit passes, because
-    /// it may hold a permit, and no call with a deadline waits for it.
+    /// Starts a validation whose key has been claimed. The validation is cancelled when the time limit passes. It needs
+    /// this limit because it may hold a permit, and no call with a deadline waits for it.
     func start(_ key: String, until deadline: Deadline, _ validate: @escaping @Sendable () async -> Void) {
         state.withLock { running in
             running.tasks[key] = Task.detached { [state] in

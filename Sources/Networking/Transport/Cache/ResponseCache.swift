@@ -4,9 +4,9 @@ public import Foundation
 /// [RFC 9111](https://www.rfc-editor.org/rfc/rfc9111).
 ///
 /// A stored response is used only for requests with the same URL, the same values of the fields that its `Vary` names,
-/// and the same credentials, including credentials that adapters add. All tokens of one session of an
-/// ``AccessTokenSupervisor`` count as the same credentials. A service has no cache unless one is set: `$0.cache =
-/// ResponseCache()`. All methods can be called from any thread.
+/// and the same credentials. Credentials include those that adapters add. All tokens of one session of an
+/// ``AccessTokenSupervisor`` count as the same credentials. A service has no cache unless one is set:
+/// `$0.cache = ResponseCache()`. All methods can be called from any thread.
 public final class ResponseCache: Sendable {
     let date: @Sendable () -> Date
     let heuristicFreshness: Double
@@ -99,9 +99,9 @@ public final class ResponseCache: Sendable {
         return isPrivate ? memory : directory
     }
 
-    /// Records that a request is being sent. The record lasts until the returned exchange is released. The response to
-    /// the request is not stored if the responses of the URL are removed during this time, or if the response to a
-    /// later request is already stored.
+    /// Records that a request is being sent. The record lasts until the returned exchange is released. If the responses
+    /// of the URL are removed during this time, the response to the request is not stored. The same applies if the
+    /// response to a later request is already stored.
     func begin(_ asked: CacheRequest) -> CacheExchange {
         CacheExchange(asked, in: store(for: asked.request), memory)
     }

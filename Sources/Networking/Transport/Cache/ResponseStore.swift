@@ -7,7 +7,7 @@ import Foundation
 protocol ResponseStore: Sendable {
     /// The number of stored responses.
     var count: Int { get }
-    /// The maximum number of bytes of a response that is stored: an eighth of the capacity.
+    /// The maximum size of a stored response in bytes: an eighth of the capacity.
     var largestResponse: Int { get }
     /// Returns the stored response that is most suitable for a request, whether it is fresh or stale.
     func response(at key: String, to request: HTTPRequest) -> CachedResponse?
@@ -107,7 +107,7 @@ final class CacheExchange: Sendable {
         (self.asked, self.store, self.memory) = (asked, store, memory)
     }
 
-    /// Whether the responses of the URL have not been removed since the request was sent.
+    /// True unless the responses of the URL have been removed since the request was sent.
     var isCurrent: Bool { memory.isCurrent(self) }
 
     /// Stores the response of the exchange: see ``ResponseStore``.

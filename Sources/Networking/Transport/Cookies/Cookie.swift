@@ -45,14 +45,15 @@ struct Cookie: Equatable, Sendable {
     }
 
     /// Whether the cookie is before another one in the order of names, domains and paths. Bytes are compared, because
-    /// the time for comparing text grows with the square of its combining marks, and servers choose the names.
+    /// the time for comparing text grows with the square of the number of its combining marks, and servers choose the
+    /// names.
     func precedes(_ other: Cookie) -> Bool {
         if !hasName(of: other) { return name.utf8.lexicographicallyPrecedes(other.name.utf8) }
         if domain != other.domain { return domain.utf8.lexicographicallyPrecedes(other.domain.utf8) }
         return path.utf8.lexicographicallyPrecedes(other.path.utf8)
     }
 
-    /// Whether both cookies have the same key (domain, host-only flag, name and path), so that a received cookie
+    /// Whether both cookies have the same key (domain, host-only flag, name and path). If true, a received cookie
     /// replaces the stored cookie.
     func hasKey(of other: Cookie) -> Bool {
         domain == other.domain && isHostOnly == other.isHostOnly && hasName(of: other)

@@ -21,14 +21,14 @@ public import Foundation
 ///   can neither replace nor hide them. A cookie whose name starts with `__Secure-` or `__Host-` must have the
 ///   attributes that the prefix requires.
 /// - **Order.** Cookies with longer paths are sent first. Cookies whose paths have the same length are sent in the
-///   order of creation. A cookie that replaces a stored cookie takes its position in this order.
+///   order of creation. A cookie that replaces a stored cookie takes the position of the stored cookie in this order.
 /// - **Lifetime.** A cookie expires after at most 400 days. Cookies without `Max-Age` and `Expires` live as long as the
 ///   jar.
-/// - **Limits.** Of a response, the first 50 fields are read. A jar stores 50 cookies per domain and 3,000 in total. If
-///   a limit is exceeded, it removes expired cookies. If no cookie has expired, it removes the least recently used
-///   cookie. Within a domain, it removes a `Secure` cookie only if there are no other cookies. ``cookies(for:)`` counts
-///   as a use. If the jar exceeds its total limit, and if the site that is storing a cookie has many cookies, the jar
-///   first removes cookies of this site. Next, the jar removes cookies of servers to which other servers have
+/// - **Limits.** Only the first 50 `Set-Cookie` fields of a response are read. A jar stores 50 cookies per domain and
+///   3,000 in total. If a limit is exceeded, it removes expired cookies. If no cookie has expired, it removes the least
+///   recently used cookie. Within a domain, it removes a `Secure` cookie only if there are no other cookies.
+///   ``cookies(for:)`` counts as a use. If the total limit is exceeded, the jar first removes cookies of the site that
+///   is storing a cookie, if this site has many. Next, it removes cookies of servers to which other servers have
 ///   redirected.
 /// - **Other attributes.** `SameSite` and `Partitioned` are ignored, since a service has no pages. `HttpOnly` has no
 ///   effect on requests, and is visible in ``cookies``.
@@ -124,7 +124,8 @@ public final class CookieJar: Sendable {
         }
     }
 
-    /// The number of changes of a cookie's value so far, also by others that use the jar's storage.
+    /// A number that increases when the value of a cookie changes. This includes changes by other code that uses the
+    /// jar's storage.
     var changes: Int {
         let stored = storage.map { ($0.cookies ?? []).compactMap(Cookie.init) }
         return store.withLock { store in
@@ -141,8 +142,9 @@ public final class CookieJar: Sendable {
     private static let longestField = 8_190
 
     /// Returns the value of the `Cookie` field for a URL; nil if no cookie is to be sent. If cookies do not fit,
-    /// cookies that other servers of the site can set are omitted first. Next, cookies that are not `Secure` are
-    /// omitted. Among the others, cookies with short paths are omitted first, and then the newest cookies.
+    /// foreign cookies are omitted first. Next, cookies that other servers of the site can set are omitted, and then
+    /// cookies that are not `Secure`. Among the others, cookies with short paths are omitted first, and then the newest
+    /// cookies.
     package func field(for url: URL) -> String? {
         let cookies = select(for: url, from: storage?.cookies ?? [])
         guard !cookies.isEmpty else { return nil }

@@ -6,7 +6,8 @@ struct CookieStore: Sendable {
     /// storage.
     struct Change: Sendable {
         fileprivate(set) var removed: [Cookie] = []
-        /// The stored cookie, which replaces a cookie with the same key; nil if it was not stored.
+        /// The received cookie, which replaces any stored cookie with the same key. Nil if the received cookie was not
+        /// stored.
         fileprivate(set) var kept: Cookie?
     }
 
@@ -16,7 +17,7 @@ struct CookieStore: Sendable {
     private var domains: [String: [Cookie]] = [:]
     private var count = 0
     private var history: Int64 = 0
-    /// The number of changes of a cookie's value so far.
+    /// A number that increases when the value of a cookie changes.
     private(set) var changes = 0
 
     var isEmpty: Bool { count == 0 }
@@ -117,7 +118,7 @@ struct CookieStore: Sendable {
     /// Whether a cookie that was received without TLS would replace a Secure cookie or be sent before a Secure cookie.
     private func hidesSecureCookie(_ new: Cookie, at now: Date) -> Bool {
         domains.contains { domain, cookies in
-            // Few cookies have the name, so it is compared first.
+            // Few cookies have the same name as the new cookie, so the names are compared first.
             cookies.contains {
                 $0.isSecure && $0.hasName(of: new) && $0.includes(path: new.path) && !$0.isExpired(at: now)
             } && (HostName.matches(domain, domain: new.domain) || HostName.matches(new.domain, domain: domain))
@@ -138,10 +139,11 @@ struct CookieStore: Sendable {
         return remove(from: domain) { $0.hasKey(of: oldest) }
     }
 
-    /// Removes cookies of a jar that has too many: all expired cookies, and then the least recently used ones in each
-    /// of three groups. The first group is the cookies of the site that has added cookies, if this site has many,
-    /// because one site must not be able to remove the cookies of all other sites. The second group is foreign cookies,
-    /// because a server can redirect to any number of sites. The third group is all others.
+    /// Removes cookies of a jar that has too many. All expired cookies are removed first. If that is not enough, the
+    /// least recently used cookies of three groups are removed, one group after the other. The first group is the
+    /// cookies of the site that has added cookies, if this site has many. Without this rule, one site could remove the
+    /// cookies of all other sites. The second group is foreign cookies, because a server can redirect to any number of
+    /// sites. The third group is all others.
     private mutating func enforceLimit(addedTo site: String, at now: Date) -> [Cookie] {
         var evicted: [Cookie] = []
         for domain in Array(domains.keys) { evicted += remove(from: domain) { $0.isExpired(at: now) } }

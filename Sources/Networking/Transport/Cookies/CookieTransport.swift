@@ -27,14 +27,15 @@ extension CookieJar {
     }
 }
 
-/// Whether the `Cookie` field of a request comes from the jar, and where its redirects began. It is the part of a
-/// request that belongs to the cookies.
+/// The part of a request that states whether its `Cookie` field comes from the jar, and at which origin its redirects
+/// began.
 struct CookieMark: HTTPRequest.Part {
     /// The origin of the first request.
     let home: HTTPOrigin?
     var hasField = false
 
-    /// Only the origin of the first request remains. The `Cookie` field is not sent to another origin.
+    /// After a redirect to another origin, only the origin of the first request remains. The `Cookie` field is not sent
+    /// to the other origin.
     var outsideOrigin: CookieMark? { CookieMark(home: home) }
     /// The origin of the first request remains, because a background validation may go to a server to which another
     /// server has redirected.

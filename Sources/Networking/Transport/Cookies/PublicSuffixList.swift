@@ -8,9 +8,9 @@ extension CookieJar {
     /// domains) apply. A single label, such as `com`, is a public suffix even without a rule.
     public struct PublicSuffixList: Sendable {
         private var rules: Set<String> = []
-        /// `kawasaki.jp` for the rule `*.kawasaki.jp`.
+        /// The domains of wildcard rules, such as `kawasaki.jp` for the rule `*.kawasaki.jp`.
         private var wildcards: Set<String> = []
-        /// `city.kawasaki.jp` for the rule `!city.kawasaki.jp`.
+        /// The domains of exception rules, such as `city.kawasaki.jp` for the rule `!city.kawasaki.jp`.
         private var exceptions: Set<String> = []
 
         /// The list of Debian's package `publicsuffix`, read at the first use. It has no rules if the package is not

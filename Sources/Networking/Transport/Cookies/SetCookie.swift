@@ -106,7 +106,8 @@ extension HTTPDate {
         }
     }
 
-    /// Three numbers of one or two digits, separated by colons. Text that does not begin with a digit may follow.
+    /// Returns the time from a token of three numbers that are separated by colons. Each number has one or two digits.
+    /// Text that does not begin with a digit may follow.
     private static func time(_ token: Substring.UTF8View) -> (hour: Int, minute: Int, second: Int)? {
         let colon = UInt8(ascii: ":")
         guard let hour = number(token, digits: 1...2), hour.rest.first == colon,

@@ -131,7 +131,8 @@
             case CDECODING_END:
                 isComplete = true
                 streams += 1
-                // Creating a decoder costs as much as decoding some kilobytes, and a stream may have no content.
+                // Creating a decoder takes as long as decoding some kilobytes, and a stream may have no content.
+                // Therefore, the number of streams is limited.
                 guard streams <= 100 + received / 256 + outputTotal / 1_024 else {
                     throw failure("it consists of more than \(streams - 1) compressed streams with almost no content")
                 }
@@ -152,7 +153,7 @@
                 throw NetworkError(
                     .responseTooLarge, reason: "the response decodes to more than \(limits.decodedBytes) bytes")
             }
-            // A small body may have any ratio, because it costs little.
+            // A small body may have any ratio, because decoding it takes little time.
             guard outputTotal <= 8 << 20 || outputTotal / max(limits.decodedRatio, 1) <= received else {
                 throw NetworkError(
                     .responseTooLarge,

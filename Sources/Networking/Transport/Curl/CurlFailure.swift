@@ -114,8 +114,8 @@
             hasHead ? .connectionLostAfterHead : .connectionLostBeforeHead
         }
 
-        /// Whether the connection was lost during the handshake, which says nothing about TLS. libcurl has no error
-        /// code for this case.
+        /// Whether the connection was lost during the handshake. Such a loss does not mean that TLS failed. libcurl has
+        /// no error code for this case.
         private var isLostHandshake: Bool {
             let words = words.lowercased()
             return ["connection reset", "ssl_error_syscall", "unexpected eof"].contains { words.contains($0) }
@@ -125,7 +125,7 @@
             systemError == ENETUNREACH || systemError == ENETDOWN
         }
 
-        /// Whether the process has no file descriptor left, which is no fault of the host.
+        /// Whether the process has no file descriptor left. In this case, the host is not at fault.
         private var hasNoDescriptor: Bool { systemError == EMFILE || systemError == ENFILE }
 
         /// The kind for `CURLE_RECV_ERROR`, which libcurl uses for a lost connection and a malformed chunk.

@@ -23,9 +23,9 @@
         /// libcurl does not compare all TLS and proxy settings before it reuses a connection (CVE-2021-22924,
         /// CVE-2022-27782, CVE-2026-3784, CVE-2026-8932).
         ///
-        /// Avoidance: each transport has its own connections and TLS sessions, and its settings do not change, apart
-        /// from the client certificate (7.71.0 does not compare PKCS #12, #5617): the list of ciphers, which every
-        /// version compares, marks requests without it.
+        /// Avoidance: each transport has its own connections and TLS sessions, and its settings do not change. The only
+        /// exception is the client certificate, which some requests must not carry (7.71.0 does not compare PKCS #12,
+        /// #5617). These requests are marked in the list of ciphers, which every version compares.
         case incompleteComparison
         /// A host name of more than 255 bytes causes a heap overflow with a SOCKS proxy (CVE-2023-38545, 7.69 to 8.3).
         ///
@@ -67,10 +67,10 @@
         /// A transfer that was resumed stays paused, because an event on the connection overwrites the resumption (up
         /// to 8.0, and in 8.6, #12971).
         ///
-        /// Avoidance: after it resumes a transfer, the loop runs libcurl's timer before it handles sockets.
+        /// Avoidance: after the loop has resumed a transfer, it runs libcurl's timer before it handles sockets.
         case lostResumes
-        /// libcurl reads the body with which a proxy refuses CONNECT byte by byte, on the loop's thread, as long as
-        /// bytes arrive.
+        /// If a proxy refuses CONNECT, libcurl reads the body of the refusal byte by byte, on the loop's thread, as
+        /// long as bytes arrive.
         ///
         /// Avoidance: the engine reads the head of the refusal, and ends the exchange before the body (``CurlTunnel``).
         /// Before 7.80, the fault is not avoided, because libcurl does not report when the request itself begins.
@@ -84,16 +84,17 @@
         case oldTrust
 
         /// If libcurl is called for all exchanges (`curl_multi_perform`, `curl_multi_socket_all`), it may forget an
-        /// exchange that waits for the connection that another exchange opens (up to 8.14). The forgotten exchange ends
-        /// with the connect timeout.
+        /// exchange that waits while another exchange opens a connection (up to 8.14). The forgotten exchange ends with
+        /// the connect timeout.
         ///
         /// Avoidance: the loop calls libcurl for one socket or for its timer. If ``forgottenAddresses`` requires a call
         /// for all exchanges, the loop makes a second call for all exchanges. The second call finds the exchanges that
         /// the first call may have forgotten.
         case forgottenWaits
 
-        /// If libcurl gives up a socket while it connects, it closes the socket without calling the app's function for
-        /// closing sockets (seen in 7.88). The number of the socket may then belong to another file of the process.
+        /// If libcurl gives up a socket while the socket is connecting, it closes the socket without calling the app's
+        /// function for closing sockets (seen in 7.88). The number of the socket may then belong to another file of the
+        /// process.
         ///
         /// Avoidance: before the engine ends an idle connection, it checks whether the descriptor still refers to the
         /// socket that the engine opened (``CurlSockets/isOpen(_:)``).
@@ -139,16 +140,16 @@
         /// thread. The loop and all its requests then wait for as long as the system's resolver needs (7.87 has
         /// `CURLOPT_QUICK_EXIT`).
         ///
-        /// Avoidance: a request that ends during the lookup is left to libcurl, without its exchange, until the lookup
-        /// ends (``CurlHandle/isLookingUp``). The loop itself applies the connect timeout to the lookup.
+        /// Avoidance: if a request ends during the lookup, its exchange ends, but libcurl keeps its handle until the
+        /// lookup has ended (``CurlHandle/isLookingUp``). The loop itself applies the connect timeout to the lookup.
         case joinedLookups
-        /// Before 8.4, when libcurl gives up an address that does not answer, it does not ask the engine to call it
-        /// again. So it does not try the next address (#11920).
+        /// Before 8.4, after libcurl gives up an address that does not answer, it does not request another call by the
+        /// engine. Therefore, libcurl does not try the next address (#11920).
         ///
         /// Avoidance: five times a second, the loop looks for an exchange that connects but waits for no socket, and
         /// calls libcurl for all exchanges (``CurlHandle/isForgotten``).
         case forgottenAddresses
-        /// Over HTTP/2, libcurl receives up to 32 MiB of a stream (10 MiB from 8.7 on) while it is paused.
+        /// Over HTTP/2, libcurl receives up to 32 MiB (10 MiB from 8.7 on) of a stream while the stream is paused.
         ///
         /// Avoidance: a body that is read as a stream is received over HTTP/1.1, unless the configuration requires
         /// HTTP/2.

@@ -182,9 +182,9 @@
     final class CurlHandleMemory {
         let lines = CurlHeaderLines()
         let errorText = UnsafeMutablePointer<CChar>.allocate(capacity: 256)
-        /// Whether the closure alert of TLS has arrived: see ``CurlFault/missingClosures``. OpenSSL writes it only
-        /// while libcurl reads the body of the watched response. After the end of the body, nothing more is read from
-        /// the connection, even if libcurl frees the handle before it closes the connection.
+        /// Whether the closure alert of TLS has arrived: see ``CurlFault/missingClosures``. OpenSSL writes this value
+        /// only while libcurl reads the body of the watched response. After the end of the body, nothing more is read
+        /// from the connection, even if libcurl frees the handle before it closes the connection.
         let isClosed = UnsafeMutablePointer<Bool>.allocate(capacity: 1)
 
         fileprivate init() {

@@ -14,7 +14,7 @@
             clibcurl_easy_get_long(easy, Int32(CCURLINFO_NUM_CONNECTS)) == 0
         }
 
-        /// Whether libcurl waits for nothing, although it has opened a connection: see
+        /// Whether libcurl has opened a connection, but waits for no events on its socket: see
         /// ``CurlFault/forgottenAddresses``.
         var isForgotten: Bool { sockets.isUnwanted(connection) }
 

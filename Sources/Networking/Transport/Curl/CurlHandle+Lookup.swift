@@ -7,8 +7,8 @@
             set(CCURLOPT_CONNECTTIMEOUT_MS, min(max(time.milliseconds, 1), Int(Int32.max)))
         }
 
-        /// Records that libcurl looks up a name, or that it has an address. During the lookup, the loop applies the
-        /// connect timeout, because libcurl would apply it too late.
+        /// Records whether libcurl is looking up a name. During the lookup, the loop applies the connect timeout,
+        /// because libcurl would apply it too late.
         func noteLookup(_ isLookingUp: Bool) {
             guard library.has(.joinedLookups), isLookingUp != self.isLookingUp,
                 let request = exchange?.request ?? webSocket?.request

@@ -16,8 +16,8 @@
                 memory: CCURLOPT_PROXY_CAINFO_BLOB)
         }
 
-        /// The list of ciphers excludes the key exchanges over finite fields, in which a server chooses a group that
-        /// takes a second of the loop's time.
+        /// The list of ciphers excludes the key exchanges over finite fields. In these, a server can choose a group
+        /// whose computation takes a second of the loop's time.
         private static let ciphers = "DEFAULT:!kDHE"
 
         /// Sets the options of the transport's configuration for an https request.

@@ -11,7 +11,7 @@
     final class CurlHandle: @unchecked Sendable {  // because it belongs to one thread at a time
         /// The exchange in progress.
         @exclusivity(unchecked) var exchange: CurlExchange?
-        /// The WebSocket whose connection the handle makes.
+        /// The WebSocket whose connection the handle opens.
         @exclusivity(unchecked) var webSocket: CurlWebSocket?
         /// The index of this handle in the loop's list of handles in progress.
         @exclusivity(unchecked) var index = 0
@@ -91,9 +91,10 @@
             clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_HTTPHEADER), memory.lines.write(headers, and: own))
         }
 
-        /// Newer versions of libcurl drop the question mark of an empty query.
+        /// Keeps the question mark of an empty query. Newer versions of libcurl drop it.
         private func keepEmptyQuery(of request: HTTPRequest) {
-            // A question mark may also end a query or a fragment. An http proxy gets the whole URL.
+            // A question mark at the end may also be part of a query or a fragment. An http proxy gets the whole URL,
+            // so its request keeps libcurl's target.
             guard URLComponents(url: request.url, resolvingAgainstBaseURL: true)?.percentEncodedQuery == "",
                 isSecure || isDirect
             else { return }

@@ -26,8 +26,8 @@
         /// Records the number of open connections on a loop.
         ///
         /// - Returns: The number of connections that the loop may keep: the part of the limit that the other loops do
-        ///   not use, but at least the loop's own share. A client of many hosts that sends one request at a time uses
-        ///   one loop only.
+        ///   not use, but at least the loop's own share. For example, a client that sends one request at a time uses
+        ///   only one loop, which then keeps connections to many hosts.
         func keep(_ connections: Int, on index: Int) -> Int {
             state.withLock { state in
                 state.connections[index] = connections
@@ -49,8 +49,9 @@
             }
         }
 
-        /// Counts a WebSocket, and its handshake as an exchange. Each call must be followed by a call of ``end(on:)``
-        /// and one of ``endWebSocket(on:)``. WebSockets share no connections, so all loops get the same number.
+        /// Counts a WebSocket, and counts its handshake as an exchange. Each call must be followed by a call of
+        /// ``end(on:)`` and one of ``endWebSocket(on:)``. WebSockets share no connections, so all loops get the same
+        /// number.
         ///
         /// - Returns: The index of the loop for the WebSocket; nil if the transport refuses further exchanges.
         func beginWebSocket() -> Int? {
@@ -86,13 +87,14 @@
             if state.withLock({ $0.running.drain(whenNone) }) { whenNone() }
         }
 
-        /// The loop for the next exchange. It is the first loop, so that connections are reused, unless the first loop
-        /// is busy and another loop has clearly fewer exchanges.
+        /// Returns the loop for the next exchange. This is the first loop, so that connections are reused. Another loop
+        /// is chosen only if the first loop is busy and the other loop has clearly fewer exchanges.
         ///
-        /// Each loop has its own connections, and over HTTP/1.1 it needs one for each exchange in progress. The loops
-        /// are filled in levels of 24 exchanges, the first loop first on each level. So a loop exceeds its highest
-        /// number so far only if every other loop is at its own highest number, too. All loops together therefore need
-        /// no more connections to a host than the largest number of exchanges that were in progress at the same time.
+        /// Each loop has its own connections. Over HTTP/1.1, it needs one connection for each exchange in progress. The
+        /// loops are filled in levels of 24 exchanges, the first loop first on each level. Therefore, a loop exceeds
+        /// its previous maximum only if every other loop has reached its own previous maximum. All loops together
+        /// therefore need no more connections to a host than the largest number of exchanges that were in progress at
+        /// the same time.
         private static func leastBusy(of loads: ArraySlice<Int>) -> Int {
             let level = 24
             guard loads.count > 1, loads[0] >= level else { return 0 }

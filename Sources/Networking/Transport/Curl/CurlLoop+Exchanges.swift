@@ -25,8 +25,8 @@
             }
         }
 
-        /// Begins an attempt. Its handle is created on this thread, which also frees it, because it is much slower to
-        /// free memory that another thread has allocated.
+        /// Begins an attempt. Its handle is created on this thread, because this thread also frees the handle. Freeing
+        /// memory that another thread has allocated is much slower.
         private func begin(_ exchange: CurlExchange) {
             do {
                 let handle = try makeHandle()
@@ -68,7 +68,8 @@
             outcomes.add(exchange)
         }
 
-        /// Tells libcurl how many connections this loop may keep, if the number of its connections has changed.
+        /// Sets how many connections libcurl may keep for this loop, if the number of the loop's connections has
+        /// changed.
         private func limitConnections() {
             guard sockets.openCount != countedConnections else { return }
             countedConnections = sockets.openCount
@@ -155,8 +156,8 @@
 
     /// The outcomes of ended exchanges whose callers have not been notified yet.
     ///
-    /// Callers are notified in batches, because it is slow to wake their threads one by one. While the loop has other
-    /// work, a caller is notified after at most four iterations of the loop.
+    /// Callers are notified in batches, because waking their threads one by one is slow. While the loop has other work,
+    /// a caller waits for at most four iterations of the loop.
     struct CurlOutcomes {
         private var ended: [CurlExchange] = []
         private var turns = 0
@@ -167,7 +168,7 @@
 
         /// Ends an iteration of the loop.
         ///
-        /// - Parameter isQuiet: Whether the loop has no other work, so that all callers are notified now.
+        /// - Parameter isQuiet: Whether the loop has no other work. If true, all callers are notified now.
         mutating func endTurn(isQuiet: Bool) {
             turns += 1
             if isQuiet || ended.count >= 32 || turns >= 4 { deliver() }

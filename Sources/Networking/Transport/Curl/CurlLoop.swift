@@ -40,7 +40,7 @@
         @exclusivity(unchecked) var abandoned: [CurlHandle] = []
         @exclusivity(unchecked) var outcomes = CurlOutcomes()
         @exclusivity(unchecked) var nextTimeoutCheck = UInt64.max
-        /// The number of connections that ``loads`` knows.
+        /// The number of connections that was last reported to ``loads``.
         @exclusivity(unchecked) var countedConnections = 0
         /// The time of the next check of exchanges that are connecting: see ``CurlFault/forgottenAddresses``.
         @exclusivity(unchecked) var nextConnectingCheck = UInt64.max

@@ -4,22 +4,22 @@
     /// The time in which exchanges and WebSockets may take pieces of data before the loop continues with other
     /// exchanges.
     ///
-    /// libcurl reads from a socket for as long as bytes arrive, and each piece may cost milliseconds to decode. When
-    /// the time is over, the exchanges refuse further pieces, and continue in the next iteration of the loop.
+    /// libcurl reads from a socket for as long as bytes arrive, and decoding a piece may take milliseconds. When the
+    /// time is over, the exchanges refuse further pieces, and continue in the next iteration of the loop.
     ///
-    /// The time begins when it is first checked. Many calls of libcurl deliver no piece, and for these the clock need
-    /// not be read.
+    /// The time begins with its first check. Many calls of libcurl deliver no piece, and these calls then need not read
+    /// the clock.
     ///
     /// Exclusivity is not checked at run time, because only the loop's thread uses the object, and accesses do not
     /// overlap.
     final class CurlPace {
-        /// The time for all calls of libcurl of one kind in an iteration of the loop.
+        /// The time, in nanoseconds, that all calls of one kind to libcurl share in one iteration of the loop.
         static let standard: UInt64 = 20_000_000
 
         private let time: UInt64
-        /// The time of the current call.
+        /// How long the current call may take.
         @exclusivity(unchecked) private var share: UInt64
-        /// The end of the time of the current call; nil if it has not begun.
+        /// When the time of the current call ends; nil if this time has not begun.
         @exclusivity(unchecked) private var end: UInt64?
         @exclusivity(unchecked) private var isFresh = false
         /// The number of calls of libcurl so far.
@@ -31,7 +31,8 @@
             share = time
         }
 
-        /// Begins one of several calls of libcurl that share the time. Each has at least 1 ms, and may take one piece.
+        /// Begins one of several calls of libcurl that share the time. Each call has at least 1 ms, and may take one
+        /// piece in any case.
         func begin(oneOf count: Int = 1) {
             share = count <= 1 ? time : max(time / UInt64(count), min(time, 1_000_000))
             end = nil
@@ -45,7 +46,7 @@
             return !isOver() || isFresh
         }
 
-        /// Returns whether the time is over. The first call begins the time.
+        /// Returns whether the time is over. The first call of this method begins the time.
         func isOver() -> Bool {
             let now = CurlLoop.time()
             guard let end else {
@@ -56,14 +57,15 @@
         }
     }
 
-    /// Notices for one exchange that a call of libcurl does not return, for ``CurlFault/heldLoops``.
+    /// Detects that a call of libcurl does not return, because it is busy with one exchange: see
+    /// ``CurlFault/heldLoops``.
     struct CurlHold {
         private var call: UInt64 = 0
         private var events = 0
         private var start: UInt64 = 0
 
-        /// Counts an event of a call of libcurl. From the 32nd event on, which few calls reach, the thread's processor
-        /// time is read every 8 events. Other processes do not add to this time.
+        /// Counts an event during a call of libcurl. Few calls have 32 events. From the 32nd event on, the thread's
+        /// processor time, which other processes do not increase, is read every 8 events.
         ///
         /// - Returns: Whether the call has used a fifth of a second since its 32nd event. Normally, no call takes much
         ///   longer than ``CurlPace`` allows.

@@ -1,6 +1,6 @@
 #if os(Linux)
-    /// The limits of a loop's connections, and the state that several of them share. ``CurlSockets`` has the state of
-    /// each connection.
+    /// The limits of a loop's connections, and the state that several of these connections share. ``CurlSockets`` has
+    /// the state of each connection.
     struct CurlPool {
         fileprivate let idleAge: UInt64
         fileprivate let lifetime: UInt64?
@@ -21,14 +21,14 @@
             silence = UInt64(max(limits.silence.nanoseconds, 1))
         }
 
-        /// Begins a generation of connections to an origin.
+        /// Begins a new generation of connections to an origin.
         fileprivate mutating func renew(_ origin: HTTPOrigin) {
             lastGeneration += 1
             generations[origin] = lastGeneration
             if generations.count > 1_000 { renewAll() }
         }
 
-        /// Begins a generation of all connections.
+        /// Begins a new generation of all connections.
         fileprivate mutating func renewAll() {
             lastGeneration += 1
             commonGeneration = lastGeneration
@@ -48,7 +48,7 @@
 
     /// The rules that determine which connections accept further requests, and when idle connections are closed.
     ///
-    /// libcurl chooses a connection for each request, and cannot be told to avoid a certain connection. So an idle
+    /// libcurl chooses a connection for each request, and has no option to exclude a connection. Therefore, an idle
     /// connection that must not be used again is closed. A connection that other requests use over HTTP/2 is retired:
     /// later requests belong to the next generation, and libcurl uses no connection of another generation for them. The
     /// generation is part of the list of ciphers, so only connections with TLS by OpenSSL have generations. Any other
@@ -119,10 +119,10 @@
                 && pausesOnUnknownSockets == 0
         }
 
-        /// Whether the socket still has the connection of a use.
+        /// Whether the socket of a use still belongs to the same connection.
         func isCurrent(_ use: Use) -> Bool { use.socket >= 0 && entries[Int(use.socket)].number == use.number }
 
-        /// Returns whether a connection was opened, and libcurl waits for nothing on its socket.
+        /// Returns true if a connection was opened, but libcurl waits for no events on its socket.
         func isUnwanted(_ use: Use) -> Bool {
             use.socket >= 0 && (!isCurrent(use) || entries[Int(use.socket)].wanted == 0)
         }

@@ -17,7 +17,7 @@
         /// The number of already decoded bytes in the piece that libcurl will deliver again.
         private var decodedBefore = 0
         private var bytesTaken = 0
-        /// The length of the body if it is decoded and the length is known.
+        /// The length of the encoded body. Nil if the body is not decoded, or if its length is not known.
         private var encodedLength: Int64?
         /// The status of the response; nil if its head has not arrived.
         private(set) var status: HTTPStatus?

@@ -15,7 +15,7 @@
             var isOurs = false
             /// Whether the socket belongs to a WebSocket, which may still be connecting.
             var isOfWebSocket = false
-            /// Whether a WebSocket itself waits for the socket. The events that libcurl waits for then no longer count.
+            /// Whether a WebSocket itself waits for the socket. If true, the events that libcurl waits for are ignored.
             var isTaken = false
             /// What the socket's descriptor refers to.
             var file: OpenFile?
@@ -47,7 +47,7 @@
             var registered: Int32 = 0
         }
 
-        /// What a descriptor refers to, because another file may get the same descriptor later.
+        /// Identifies the file that a descriptor refers to. Another file may get the same descriptor later.
         struct OpenFile: Equatable {
             private let device, number: UInt64
 

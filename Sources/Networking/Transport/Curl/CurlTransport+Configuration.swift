@@ -90,9 +90,8 @@
                 /// The largest number of connections. Further requests wait for a connection. Default: no limit.
                 public var connections: Int?
                 /// The largest number of idle connections that stay open. Each thread may keep one idle connection,
-                /// even if the limit is smaller. If a thread has more idle connections than its share, and another
-                /// thread needs them, the first thread closes the excess connections when it sends its next requests.
-                /// Default: 256.
+                /// even if the limit is smaller. If another thread needs idle connections, a thread that has more than
+                /// its share closes the excess connections when it sends its next requests. Default: 256.
                 public var idleConnections: Int
                 /// How long an idle connection stays open. Default: 55 seconds, because many load balancers close an
                 /// idle connection after 60 seconds. A server can ask for a shorter time with `Keep-Alive: timeout=5`.

@@ -12,8 +12,8 @@
     /// The transport itself repeats a request in two cases only:
     ///
     /// - The server has not processed the request: it refused the HTTP/2 stream, or it ended the connection with a
-    ///   GOAWAY frame, and the last stream number in this frame is lower than the number of the request's stream (RFC
-    ///   9113 section 8.7). Requests with any method are repeated, but a body must be replayable.
+    ///   GOAWAY frame whose last stream number is lower than the request's stream number (RFC 9113 section 8.7).
+    ///   Requests with any method are repeated, but a body must be replayable.
     /// - A reused connection ended before the response head, and it is harmless to repeat the request: the method is
     ///   idempotent, and the body, if there is one, can be read again.
     ///
@@ -31,9 +31,9 @@
         private let library: CurlLibrary
         private let configuration: CurlTransport.Configuration
         private let loops: [CurlLoop]
-        /// The index of the loop for requests that must not use HTTP/2. It has its own connections, because several
-        /// versions of libcurl would send these requests on an existing HTTP/2 connection to the host. Nil if there are
-        /// no such requests.
+        /// The index of the loop for requests that must not use HTTP/2. This loop has its own connections, because
+        /// several versions of libcurl would send these requests on an existing HTTP/2 connection to the host. Nil if
+        /// there are no such requests.
         private let http1Loop: Int?
         private let loads: CurlLoads
         private let threads: Locked<[CurlThread]>

@@ -28,7 +28,7 @@
             identity = Identity(path)
         }
 
-        /// Looks at the file, at most once a second, and returns whether it has changed since the last time.
+        /// Checks the file at most once a second. Returns whether the file has changed since the previous check.
         mutating func isReplaced(at now: UInt64) -> Bool {
             guard now >= checked &+ 1_000_000_000 else { return false }
             checked = now

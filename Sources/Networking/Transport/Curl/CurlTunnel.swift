@@ -33,7 +33,7 @@
         /// Receives a line of the head of a proxy's response to CONNECT. At the end of the head, the status is taken
         /// from libcurl, which also reads status lines that are not valid.
         ///
-        /// - Returns: Whether the exchange may continue. False if the line ends the head of a refusal, or if the head
+        /// - Returns: True if the exchange may continue. False if the line ends the head of a refusal, or if the head
         ///   is too large. Nil if the line belongs to the response of the server.
         func receive(tunnelLine line: UnsafeRawBufferPointer) -> Bool? {
             guard tunnel != nil else { return nil }

@@ -9,7 +9,7 @@
         /// The time in which the peer closes a connection after both close frames (RFC 6455 section 7.1.1).
         static let lingeringTime: UInt64 = 1_000_000_000
 
-        /// The close frame of the peer has arrived. It is answered, unless this side closed first.
+        /// Handles the close frame of the peer. Answers it, unless this side has closed first.
         func noteClose(_ close: WebSocketClose) {
             isClosedByPeer = true
             inbox.finish(.success(writer.closed ?? close))
@@ -18,7 +18,7 @@
             setDue(webSockets.now.adding(CurlWebSocket.lingeringTime))
         }
 
-        /// Ends because the time of the phase is over.
+        /// Ends the WebSocket, because the time of its phase is over.
         func endLate() {
             if isConnecting { return end(NetworkError(.connectTimedOut)) }
             if case .handshake = phase { return end(NetworkError(.idleTimedOut)) }
@@ -27,7 +27,7 @@
             end(isSendingOver ? .webSocketLost : closingError)
         }
 
-        /// The connection has ended.
+        /// Ends the WebSocket, because its connection has ended.
         func lose(_ code: Int32) {
             switch phase {
             case .handshake where response.hasBegun:
@@ -44,7 +44,7 @@
             }
         }
 
-        /// A connection whose sending fails may still have a response, or a close frame, to read.
+        /// Ends the sending after a failure. Reading continues, because a response or a close frame may still arrive.
         func loseSending(_ code: Int32) {
             isBlocked = false
             if let chunk {

@@ -26,7 +26,7 @@
             }
         }
 
-        /// The response does not have status 101, and has been read to its end.
+        /// Ends the handshake, after a response without status 101 has been read to its end.
         func finishRefusal() {
             transfer.finish(handle?.facts ?? .init())
             end(NetworkError(.unknown))

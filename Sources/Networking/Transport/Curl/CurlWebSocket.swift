@@ -119,7 +119,7 @@
 
     /// The turns of a connection.
     extension CurlWebSocket {
-        /// The connection is established: sends the request.
+        /// Sends the request, because the connection has been established.
         func begin(on socket: Int32) {
             guard socket >= 0 else { return end(NetworkError(.connectionLostBeforeHead)) }
             self.socket = socket
@@ -202,7 +202,7 @@
 
         private func write() {
             guard let handle else { return }
-            // One piece leaves in each turn, however much arrives.
+            // At least one piece is sent in each turn, however many bytes arrive.
             for piece in 0..<CurlWebSocket.mostPieces where piece == 0 || !webSockets.isTurnOver() {
                 guard let next = chunk ?? nextChunk() else { return }
                 chunk = next

@@ -3,11 +3,11 @@
 
     /// The WebSockets of a loop, on its thread.
     ///
-    /// libcurl makes their connections (`CURLOPT_CONNECT_ONLY`), with all that the configuration says about proxies,
-    /// TLS and addresses. From then on, the loop waits for their sockets itself. They have a multi handle of their own,
-    /// so that they take no connection from the requests. With a common handle, libcurl would also close an open but
-    /// still unused WebSocket connection whenever a request begins. The handle is released when the last WebSocket has
-    /// ended, because before 7.85, libcurl keeps the file descriptors of connections that have ended.
+    /// libcurl opens their connections (`CURLOPT_CONNECT_ONLY`), with the configured proxies, TLS settings and
+    /// addresses. From then on, the loop waits for their sockets itself. They have a multi handle of their own, so that
+    /// they take no connection from the requests. With a common handle, libcurl would also close an open but still
+    /// unused WebSocket connection whenever a request begins. The handle is released when the last WebSocket has ended,
+    /// because before 7.85, libcurl keeps the file descriptors of connections that have ended.
     ///
     /// Exclusivity is not checked at run time, because only one thread uses the object, and accesses do not overlap.
     final class CurlWebSockets {
@@ -67,7 +67,7 @@
             }
         }
 
-        /// Passes on an event of a socket, to libcurl if the socket is still connecting.
+        /// Handles an event of a socket. If the socket is still connecting, passes the event to libcurl.
         func handle(_ event: clibcurl_event) {
             now = sockets.now
             if let webSocket = open[event.socket] { return webSocket.turn() }
@@ -188,7 +188,7 @@
             }
         }
 
-        /// Ends everything, because the loop ends.
+        /// Ends all WebSockets, because the loop ends.
         func stop() {
             for webSocket in active {
                 pace.begin(oneOf: active.count)

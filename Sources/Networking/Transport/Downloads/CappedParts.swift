@@ -1,7 +1,7 @@
 import Foundation
 
 /// The rest of a download whose server sends fewer bytes than a request asks for (RFC 9110 section 15.3.7). After one
-/// part has arrived, the next part is requested. This does not count as a retry.
+/// part has arrived, the next part is requested. The request for a further part does not count as a retry.
 final class CappedParts: Sendable {
     /// A part that is being received.
     private struct Part: Sendable {

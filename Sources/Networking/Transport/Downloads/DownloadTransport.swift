@@ -101,9 +101,9 @@ final class Download: HTTPRequest.Part {
     var outsideCall: Download? { nil }
     var identity: [String] { [] }
 
-    /// Reports that the download has ended: the file was moved to its target and closed, or the file was closed after a
-    /// failure, or the attempt failed before the file was created. This calls the closures that were passed to
-    /// ``observeEnd(_:)``.
+    /// Reports that the download has ended, and calls the closures that were passed to ``observeEnd(_:)``. A download
+    /// ends when its file is at its target and closed, or when the file is closed after a failure. It also ends when
+    /// the attempt fails before the file is created.
     func finish() { end.settle(.success(())) }
 
     /// Calls a closure when the download has ended, or immediately if it has ended already.

@@ -117,7 +117,8 @@ extension FileDestination {
             bytes.map { (($0 < 16) ? "0" : "") + String($0, radix: 16) }.joined()
         }
 
-        /// The file is read by the descriptor with which it was written: another file may have its name by now.
+        /// Compares the checksum of a file with the expected checksum. The file is read by the descriptor with which it
+        /// was written, because another file may have its name by now.
         ///
         /// - Throws: ``NetworkError/Kind/checksumMismatch`` if the file has another checksum.
         func verify(_ file: PartFile) async throws {

@@ -70,7 +70,7 @@ public struct FileDestination: Sendable {
         return copy
     }
 
-    /// Removes the part that only its own call continues, when that call has ended.
+    /// Removes the part that only this call continues. Called when the call has ended.
     func endCall() {
         guard partOfCall != nil else { return }
         removeNote()
@@ -186,7 +186,7 @@ public struct FileDestination: Sendable {
 
     /// Prepares the file for the body: truncates it to the start of the received range, or empties it.
     ///
-    /// - Returns: Whether the file can be resumed, so that it stays if the download fails.
+    /// - Returns: True if the file can be resumed. The file then stays if the download fails.
     private func begin(_ file: PartFile, _ response: HTTPResponse) throws -> Bool {
         guard isContinued else { return false }
         if isRest(response) {
@@ -236,7 +236,8 @@ public struct FileDestination: Sendable {
         throw NetworkError(.truncatedBody, reason: "the file has \(file.size) of \(total) bytes")
     }
 
-    /// Returns the name of the content at a URL. A response can continue a part only if both have the same name.
+    /// Returns the name of the content at a URL. A response can continue a part only if the content of both has the
+    /// same name.
     func contentName(_ url: URL) -> String {
         if case .content(let name) = resuming { return name }
         return "\(url.scheme ?? "")://\(url.host ?? ""):\(url.port ?? 0)\(url.path(percentEncoded: true))"

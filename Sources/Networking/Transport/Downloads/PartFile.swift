@@ -49,7 +49,7 @@ final class PartFile: @unchecked Sendable {  // because a download writes chunk 
                 throw fault(code)
             }
             // If the name belongs to another file, another download has moved this file to its target in the meantime.
-            // The file is no longer a part.
+            // This file is then no longer a part.
             let isNamed = status.st_ino == named.st_ino
             if isNamed, status.st_nlink < 2 {
                 (descriptor, size) = (file, Int64(status.st_size))
@@ -73,7 +73,7 @@ final class PartFile: @unchecked Sendable {  // because a download writes chunk 
         self.size = size
     }
 
-    /// Writes over the content, which must not be longer than the bytes.
+    /// Overwrites the content of the file. The old content must not be longer than the new bytes.
     func overwrite(_ bytes: Data) throws {
         guard writeFile(descriptor, bytes, at: 0) else { throw fault(errno) }
         size = Int64(bytes.count)
@@ -136,7 +136,7 @@ private func systemClose(_ file: Int32) {
 /// The description of a partial download. It contains the data that is needed to request the rest of the same content,
 /// and to detect that the content has changed.
 struct ResumePoint: Codable, Hashable, Sendable {
-    /// The name of the content. A response can continue a part only if both have the same name.
+    /// The name of the content. A response can continue a part only if the content of both has the same name.
     let content: String
     /// The strong validator of the content: an entity tag, or a date.
     let validator: String

@@ -17,7 +17,7 @@ package final class DuplicateHandlingTransport: Transport {
     private let hashesCredentials: Bool
     /// Adds the fields that a lower transport will add and that distinguish users.
     private let completing: (@Sendable (HTTPRequest) -> HTTPRequest)?
-    /// Returns a number that changes when the users of lower transports may have changed.
+    /// Returns a number that changes when lower transports may send requests for another user.
     private let state: (@Sendable () -> Int)?
     private let running = RunningTransfers()
     private let downloads = RunningDownloads()
@@ -179,7 +179,7 @@ package final class DuplicateHandlingTransport: Transport {
     }
 }
 
-/// How a call is compared with calls in progress. It is the part of a request that belongs to the duplicate handling.
+/// The part of a request that states how its call is compared with calls in progress.
 struct DuplicateOrder: HTTPRequest.Order {
     /// The policy of the call; nil means the policy of the service.
     fileprivate(set) var policy: DuplicateRequestPolicy?

@@ -21,7 +21,7 @@ final class SharedTransfer: Sendable {
         var callers = Few<Waiter>()
         var observers: [@Sendable (Outcome) -> Void] = []
         var task: Task<Void, Never>?
-        /// Ends the wait of the observers.
+        /// The timer that ends the wait of the observers.
         var timer: ScheduledAction?
         /// The permits that a call has handed over to the transfer.
         var admission: (any TransferAdmission)?
@@ -61,8 +61,8 @@ final class SharedTransfer: Sendable {
     }
 
     /// Starts a task that is independent of the caller's task. If the system supports it, the task starts immediately
-    /// on the caller's thread and runs there until it first suspends. Handing a task to another thread costs ten times
-    /// as much, and is unnecessary for a task that never suspends.
+    /// on the caller's thread and runs there until it first suspends. Moving a task to another thread takes ten times
+    /// as long, and is unnecessary for a task that never suspends.
     private func start(on base: any Transport) -> Task<Void, Never> {
         // The transfer continues after the deadline of the call that starts it.
         Deadline.$inherited.withValue(nil) {
@@ -123,8 +123,8 @@ final class SharedTransfer: Sendable {
         return true
     }
 
-    /// Limits the wait of the observers to the total time-out of the request, because there may be no remaining call
-    /// whose deadline ends the transfer.
+    /// Limits the wait of the observers to the total time-out of the request, because the transfer may continue without
+    /// a call whose deadline would end it.
     private func limitTime() {
         guard let total = key.request.timeouts.total, total > .zero else { return }
         let clock = key.request.parts.transfer?.clock ?? .continuous
@@ -176,8 +176,8 @@ final class SharedTransfer: Sendable {
         end(.abandoned, .failure(SharedTransfer.superseded(reason)))
     }
 
-    /// Ends the transfer if no call waits for it. Otherwise, its observers would get the response of a user who has
-    /// logged out.
+    /// Ends the transfer if no call waits for it. If the transfer continued, its observers would get the response of a
+    /// user who has logged out.
     func reset() {
         guard let ended = state.withLock({ $0.callers.isEmpty ? $0.finish(.abandoned) : nil }) else { return }
         settle(ended, as: .abandoned, .failure(NetworkError(.resetting).completed(request: key.request, response: nil)))

@@ -61,7 +61,7 @@ final class PauseGate: Sendable {
         }
     }
 
-    /// Waits until the work may resume. Returns at once if it is not paused.
+    /// Waits until the work may resume. Returns at once if the work is not paused.
     func resumed() async throws {
         try await state.withLock { $0.isResumed }?.value()
     }

@@ -41,8 +41,8 @@ enum RejectedBody {
     static let idle = Duration.seconds(5)
     /// The maximum time from the head to the end of the body.
     static let total = Duration.seconds(30)
-    /// The maximum number of bytes of a redirect that is followed. After a complete body, the next request can use the
-    /// connection, so most bodies are read to the end.
+    /// The maximum size of the body of a redirect that is followed, in bytes. After a complete body, the next request
+    /// can use the connection, so most bodies are read to the end.
     static let redirectSize = 64 << 10
     /// The maximum time from the head to the end of the body of a redirect that is followed.
     static let redirectTotal = Duration.milliseconds(250)
@@ -55,9 +55,9 @@ extension TransferContext {
         rules?.reject(response.status) ?? false || isRefusal(headOf: response)
     }
 
-    /// Returns whether the limits of a rejected body apply to the body after a head: the call rejects the response, or
-    /// follows its redirect. The session is not asked about a success, because every call would have to create a
-    /// response for the question.
+    /// Returns whether the limits of a rejected body apply to the body that follows a head. They apply if the call
+    /// rejects the response, or follows its redirect. If the status is a success, the session is not asked, because
+    /// every call would then have to create a response for the session.
     func limitsBody(after head: ResponseHead, to request: HTTPRequest) -> Bool {
         if rules?.reject(head.status) ?? false { return true }
         if follows(head) { return true }
@@ -107,7 +107,8 @@ extension IncomingBody {
             timer.end()
             reading.cancel()
         }
-        // If the call ends meanwhile, the reason for this end is the outcome of the call, and the body does not matter.
+        // If the call ends meanwhile, the outcome of the call is the reason for its end, and the body is no longer
+        // needed.
         let reason = (try? await end.value()) ?? nil
         return (received.withLock { $0 }, reason)
     }
@@ -117,7 +118,7 @@ extension HTTPResponse {
     /// Returns the response with its body in memory. If the call rejects the response because of its status, the body
     /// is read within the limits of ``RejectedBody``.
     ///
-    /// - Parameter limit: The maximum number of bytes of any other body.
+    /// - Parameter limit: The maximum number of bytes of a body that is not rejected.
     /// - Throws: The errors of ``collected(upTo:)``, unless the call rejects the response.
     func inMemory(upTo limit: Int) async throws -> HTTPResponse {
         guard let context = request.parts.transfer, context.rejects(self) else {

@@ -32,7 +32,7 @@ final class RejectedBodyTimer: Sendable {
         end()
     }
 
-    /// Starts a timer, when the head has arrived.
+    /// Starts a timer. Call this method when the head has arrived.
     ///
     /// - Parameters:
     ///   - total: The maximum time from the head to the end of the body.

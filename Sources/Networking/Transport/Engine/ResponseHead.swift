@@ -81,8 +81,9 @@ extension HTTPHeaders {
             .filter { $0 != "identity" && !$0.isEmpty }
     }
 
-    /// Whether an engine may decode the body. `Content-Length` and ranges then do not count the bytes that the caller
-    /// receives. False if a coding is not known, such as `aws-chunked`: the body is then passed on unchanged.
+    /// Whether an engine may decode the body. If true, `Content-Length` and ranges count encoded bytes, and not the
+    /// bytes that the caller receives. False if a coding is not known, such as `aws-chunked`: the body is then passed
+    /// on unchanged.
     var isDecoded: Bool {
         guard contains(.contentEncoding) else { return false }
         let codings = contentCodings

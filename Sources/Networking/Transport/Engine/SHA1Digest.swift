@@ -1,5 +1,5 @@
-/// SHA-1 (RFC 3174) of a short text, in Swift, because it must work on systems on which ``MessageDigest`` has no
-/// library.
+/// Computes SHA-1 (RFC 3174) of a short text. It is written in Swift, because it must work on systems on which
+/// ``MessageDigest`` has no library.
 enum SHA1Digest {
     static func of(_ text: String) -> [UInt8] {
         var bytes = Array(text.utf8)

@@ -8,7 +8,7 @@ extension HTTPBody {
     ///
     /// - Parameters:
     ///   - limit: The largest number of bytes to hold in memory.
-    ///   - idle: The longest time without new bytes. After that, the error is of kind
+    ///   - idle: The longest time without new bytes. If it passes, the method throws an error of kind
     ///     ``NetworkError/Kind/idleTimedOut``.
     func spooled(inMemory limit: Int, idle: Duration) async throws -> Data {
         if let data { return data }

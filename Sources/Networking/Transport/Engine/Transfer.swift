@@ -23,7 +23,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     @exclusivity(unchecked) private var meter: RequestProgress.Meter?
     /// The timer of a body in memory, if the call rejects the response or follows its redirect. Otherwise nil.
     @exclusivity(unchecked) private var timer: RejectedBodyTimer?
-    /// The reason why the body is cut off, although its response is the outcome.
+    /// The reason why the body is cut off, if the response is nevertheless the outcome of the call.
     @exclusivity(unchecked) private var cutOff: String?
     /// Whether the exchange has ended. From then on, the caller may read the variables.
     @exclusivity(unchecked) private var isOver = false
@@ -44,7 +44,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         }
     }
 
-    /// Waits for the response. A streamed body is created here, and only the caller refers to it, so that the engine
+    /// Waits for the response. A streamed body is created here. Only the caller refers to this body, so the engine
     /// notices when the caller releases it.
     func response() async throws -> HTTPResponse {
         try await isAnswered.value()
@@ -244,7 +244,7 @@ struct RunningCount: Sendable {
     /// Refuses further exchanges.
     ///
     /// - Parameter whenNone: A closure to call when no exchange is in progress.
-    /// - Returns: Whether no exchange is in progress now, so that the caller has to call the closure.
+    /// - Returns: True if no exchange is in progress now. The caller must then call the closure.
     mutating func drain(_ whenNone: @escaping @Sendable () -> Void) -> Bool {
         self.whenNone.append(whenNone)
         return count == 0

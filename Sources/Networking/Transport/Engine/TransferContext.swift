@@ -85,7 +85,8 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
         return refusal.body(response)
     }
 
-    /// Notifies the session that one of several requests of the attempt has advanced the attempt.
+    /// Notifies the session of the response to one of several requests of an attempt. This request has advanced the
+    /// attempt.
     func receive(progress response: HTTPResponse) { refusal?.progress(response) }
 
     private func inCall(_ response: HTTPResponse) -> HTTPResponse {
@@ -98,8 +99,8 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
         TransferContext(events: events, meter: meter, isDownload: isDownload, refusal: refusal, rules: rules)
     }
 
-    /// Returns the context of a transfer that continues after this call: it takes over the permits, and it rejects the
-    /// responses that the call rejects. `request` is the request of the call.
+    /// Returns the context of a transfer that continues after this call. The transfer takes over the permits of the
+    /// call, and rejects the responses that the call rejects. `request` is the request of the call.
     func continued(for request: HTTPRequest) -> TransferContext {
         TransferContext(admission: admission?.handOver(), refusal: refusal, rules: rules, continuing: request)
     }
@@ -111,7 +112,7 @@ extension HTTPRequest.Parts {
 }
 
 extension HTTPRequest {
-    /// Makes the request a request of a call.
+    /// Makes the request part of a call.
     mutating func belong(to context: TransferContext) { parts[TransferContext.self] = context }
 }
 
@@ -139,7 +140,7 @@ extension HTTPResponse {
         throw NetworkError(.unacceptableStatus, reason: reason)
     }
 
-    /// Returns the response with its request made part of the call of the given request.
+    /// Returns the response after making its request part of the call of the given request.
     func inCall(of request: HTTPRequest) -> HTTPResponse {
         var response = self
         response.request = response.request.inCall(of: request)

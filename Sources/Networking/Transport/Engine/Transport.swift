@@ -16,9 +16,9 @@ public enum BodyDelivery: Sendable {
 ///
 /// ## When it is called
 ///
-/// The pipeline calls `send(_:delivering:)` once for each attempt, after admission and after the adapters, and once for
-/// each redirect, because the library follows redirects (``RedirectPolicy``). Cookies, cache and duplicates are applied
-/// before the transport is called.
+/// The pipeline calls `send(_:delivering:)` once for each attempt, after admission and after the adapters. It also
+/// calls the method once for each redirect, because the library follows redirects (``RedirectPolicy``). Before it calls
+/// the transport, the library adds cookies, checks the cache, and compares the request with the requests in progress.
 ///
 /// The method runs in the task of the call, on any thread. A service sends many requests at the same time, so the
 /// method is called concurrently.

@@ -35,22 +35,22 @@ package protocol WebSocketChannel: AnyObject, Sendable {
     /// What has arrived so far.
     var activity: WebSocketActivity { get }
 
-    /// Calls a closure once there is an ``outcome``. Messages may still wait for their reader.
+    /// Calls a closure as soon as there is an ``outcome``. At that time, messages may still wait for their reader.
     func observeOutcome(_ action: @escaping @Sendable () -> Void)
 
-    /// Calls a closure once the connection is closed, after the close handshake.
+    /// Calls a closure as soon as the connection is closed, after the close handshake.
     func observeClosure(_ action: @escaping @Sendable () -> Void)
 }
 
-/// Whether bytes arrive on the connection of a WebSocket.
+/// What has arrived on the connection of a WebSocket, and whether the connection is being read.
 package struct WebSocketActivity: Equatable, Sendable {
     /// The number of times that bytes have arrived.
     package var arrivals = 0
     /// The number of messages that have arrived.
     package var messages = 0
-    /// The number of times that the connection was not read, because messages waited for their reader.
+    /// How often reading from the connection was paused, because messages waited for their reader.
     package var pauses = 0
-    /// Whether the connection is not read now.
+    /// Whether reading from the connection is paused now.
     package var isPaused = false { didSet { if isPaused, !oldValue { pauses += 1 } } }
 
     package init() {}

@@ -3,9 +3,9 @@ import Foundation
 /// A transport that follows redirects in the same way on every engine.
 ///
 /// A 301 or 302 changes POST to GET, a 303 changes every method except HEAD to GET, and a 307 or 308 preserves method
-/// and body. If scheme, host or port changes, the next request contains only fields that are known to be harmless, and
-/// fields without which the request would have another meaning, such as `Idempotency-Key`, `Prefer` and
-/// `Upload-Checksum`. A redirect from https to http is refused.
+/// and body. If scheme, host or port changes, the next request contains only fields of two kinds. The first kind is
+/// known to be harmless. Without fields of the second kind, such as `Idempotency-Key`, `Prefer` and `Upload-Checksum`,
+/// the request would have another meaning. A redirect from https to http is refused.
 struct RedirectFollowingTransport: Transport {
     let base: any Transport
     var policy = RedirectPolicy.standard
@@ -32,7 +32,7 @@ struct RedirectFollowingTransport: Transport {
         request.parts.redirect(elsewhere: redirect.request.parts.redirects.isElsewhere)
         do {
             while true {
-                // Going back to the first origin brings nothing back.
+                // The mark stays, even if a later redirect leads back to the first origin.
                 if request.origin != home { request.parts.redirect(elsewhere: true) }
                 let response: HTTPResponse
                 do { response = try await base.send(request, delivering: delivery) } catch {
@@ -50,10 +50,10 @@ struct RedirectFollowingTransport: Transport {
     }
 
     /// Returns the response whose body the error has cut off, if the response decides the outcome even without its
-    /// complete body: the call follows the response as a redirect, or rejects the response. (If the call rejects a
-    /// response, the library's engines return the response instead of an error.)
+    /// complete body. This is the case if the call follows the response as a redirect, or rejects the response. (If the
+    /// call rejects a response, the library's engines return the response instead of an error.)
     ///
-    /// - Throws: The error, if the response does not decide; ``NetworkError/Kind/redirectRefused``.
+    /// - Throws: The error, if the response does not decide the outcome; ``NetworkError/Kind/redirectRefused``.
     @inline(never)
     private func received(before error: any Error, for request: HTTPRequest) throws -> HTTPResponse {
         guard let known = error as? NetworkError, known.isLossOfBody, let response = known.response else { throw error }

@@ -78,20 +78,20 @@ public struct RedirectPolicy: Sendable {
     }
 }
 
-/// The policy of one call. It is the part of a request that belongs to the redirects.
+/// The part of a request that states the redirect policy of its call.
 struct RedirectOrder: HTTPRequest.Order {
     /// Nil means the policy of the service.
     fileprivate(set) var policy: RedirectPolicy?
-    /// Whether a server has chosen the request, by a redirect or as the place of an upload, after another origin than
-    /// that of the call was named. Such a request carries no client certificate.
+    /// Whether a server has sent the call to another origin, by a redirect or as the location of an upload. Remains
+    /// true if a later redirect leads back to the origin of the call. Such a request carries no client certificate.
     fileprivate(set) var isElsewhere = false
 
     var outsideOrigin: RedirectOrder? { self }
     /// A request that does not belong to the call uses the redirect policy of its service. A background validation may
     /// go to the origin that a server has chosen.
     var outsideCall: RedirectOrder? { isElsewhere ? RedirectOrder(isElsewhere: true) : nil }
-    /// The policy makes no difference, because each transfer follows its redirects. A response to a request without the
-    /// client certificate may be another one.
+    /// The policy makes no difference, because each transfer follows its own redirects. Without the client certificate,
+    /// the server may send a different response.
     var identity: [String] { isElsewhere ? ["elsewhere"] : [] }
 
     func over(_ base: RedirectOrder) -> RedirectOrder {

@@ -23,7 +23,7 @@ struct ResponseBacklog {
         self.capacity = capacity
     }
 
-    /// Whether chunks are stored, so that the task is suspended.
+    /// Whether chunks are stored. If true, the task is suspended.
     var isHeldBack: Bool { !chunks.isEmpty }
 
     /// Stores a chunk.
@@ -44,7 +44,7 @@ struct ResponseBacklog {
     /// Passes chunks on until a chunk is refused.
     ///
     /// - Parameter offer: A closure that takes a chunk, or returns false.
-    /// - Returns: Whether all chunks were taken, so that the task must be resumed.
+    /// - Returns: True if all chunks were taken. The task must then be resumed.
     mutating func drain(_ offer: (Data) -> Bool) -> Bool {
         var count = 0
         while count < chunks.count, offer(chunks[count]) {

@@ -1,5 +1,5 @@
-/// The activity of a `URLSession` task, which determines whether the task is idle. All times are measured from one
-/// moment, before the task begins.
+/// The activity of a `URLSession` task, which determines whether the task is idle. All times are measured from the same
+/// moment, which is before the beginning of the task.
 struct SessionActivity: Equatable {
     private let idle: Duration
     /// The limit that applies until there is a sign of a connection.

@@ -24,8 +24,8 @@ struct SessionPlatform: Sendable {
     static let linux = SessionPlatform(
         streamsUploads: false, holdsServersBack: false, reportsCertificates: false, opensWebSockets: false)
 
-    /// Returns the number of bytes that may wait for a slow reader before the server must stop sending, and the number
-    /// of bytes that may still arrive after that.
+    /// Returns two numbers of bytes: how many may wait for a slow reader before the server must stop sending, and how
+    /// many may still arrive after that.
     func buffers(_ limits: URLSessionTransport.Limits) -> (pipe: Int, backlog: Int) {
         guard holdsServersBack else { return (limits.bufferedBytes, 0) }
         let pipe = min(limits.bufferedBytes, 256 << 10)

@@ -35,7 +35,7 @@ final class SessionWebSocket: WebSocketConnection {
         /// Whether the time in which the peer must answer a close frame has begun.
         var isTimed = false
         var closeOfPeer: WebSocketClose?
-        /// The error that ended the connection, if the task reports it before its end.
+        /// The error that ended the connection, if it was reported before the end of the task.
         var failure: NetworkError?
         /// Whether no message can be received any more.
         var hasFailed = false
@@ -94,7 +94,7 @@ final class SessionWebSocket: WebSocketConnection {
         close(WebSocketClose(.goingAway))
     }
 
-    /// The close frame of the peer has arrived. Messages that arrived before may still be in the task.
+    /// Handles the close frame of the peer. Messages that arrived before this frame may still be in the task.
     func noteClose(_ close: WebSocketClose) {
         state.withLock { $0.closeOfPeer = close }
         outbox.finish(NetworkError(.webSocketClosed, underlying: close))
@@ -102,7 +102,7 @@ final class SessionWebSocket: WebSocketConnection {
         limitClosing()
     }
 
-    /// The task has ended. May be called again.
+    /// Ends the connection, because its task has ended. May be called several times.
     func finish(_ error: (any Error)?) {
         let (sending, owner, isReceiving) = state.withLock { state in
             state.isOver = true
@@ -152,7 +152,7 @@ final class SessionWebSocket: WebSocketConnection {
         let time = DispatchTimeInterval.milliseconds(closingTime.milliseconds)
         queue.asyncAfter(deadline: .now() + time) { [self] in
             task.cancel()
-            // The system reports the end of the task, but the wait for this report needs a limit, too.
+            // The system reports the end of the task. The wait for this report also needs a limit.
             queue.asyncAfter(deadline: .now() + time) { [self] in
                 finish(nil)
                 inbox.finish(end(after: nil))
@@ -203,7 +203,8 @@ extension SessionWebSocket {
         }
     }
 
-    /// No further messages arrive. The task may report the close frame of the peer later than this failure.
+    /// Stops receiving, because receiving has failed. The task may report the close frame of the peer later than this
+    /// failure.
     private func stopReceiving(_ error: any Error) {
         state.withLock { ($0.isReceiving, $0.hasFailed) = (false, true) }
         let error = networkError(error)

@@ -33,7 +33,7 @@ struct URLSessionFailure {
         // them.
         case .networkConnectionLost: return hasHead && isCutOff && !wasReset ? .truncatedBody : lost
         case .badServerResponse where isEmptyReply: return .connectionLostBeforeHead
-        // Apple's systems read the target of a redirect, although the delegate refuses to follow it.
+        // Apple's systems read the target of a redirect, although the delegate refuses to follow the redirect.
         case .redirectToNonExistentLocation: return .redirectRefused
         case .unsupportedURL where isRedirect: return .redirectRefused
         case .requestBodyStreamExhausted: return .bodyUnreadable

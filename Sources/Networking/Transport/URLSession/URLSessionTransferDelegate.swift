@@ -106,7 +106,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
     ) {
         let running = running(task)
         running?.noteActivity()
-        // An origin that a server has chosen gets no client certificate.
+        // The client certificate is not sent to an origin that a server has chosen.
         if challenge.isForClientCertificate, running?.transfer.request.parts.redirects.isElsewhere == true {
             return completionHandler(.useCredential, nil)
         }
@@ -144,7 +144,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         defer { for call in whenNone { call() } }
         let running = entry.running
         let transfer = running.transfer
-        // The transport is released last, because releasing it may shut down the session.
+        // The transport is released last, because releasing the transport may shut down the session.
         let owner = running.end()
         defer { withExtendedLifetime(owner) {} }
         if !transfer.hasHead, let response = task.response as? HTTPURLResponse {

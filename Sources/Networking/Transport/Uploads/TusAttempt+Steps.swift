@@ -28,8 +28,8 @@ extension TusAttempt {
 
     /// Creates an upload.
     ///
-    /// - Parameter isAgain: Whether the server has forgotten an upload that it created for this call. A server that
-    ///   honours idempotency keys would return the forgotten upload again.
+    /// - Parameter isAgain: Whether the server has forgotten an upload that it created for this call. If true, the
+    ///   request has no idempotency key, because the server might otherwise return the forgotten upload.
     func create(_ offer: TusOffer, isAgain: Bool) async throws -> Step {
         // This request never contains the whole file. Otherwise, if its response were lost, the next attempt would
         // complete a second upload.
@@ -67,7 +67,7 @@ extension TusAttempt {
         do throws(Redirect.TargetFault) {
             let url = try Redirect.target(location, of: response)
             guard url != response.request.url else { throw Redirect.TargetFault(reason: "is that of the request") }
-            // Otherwise, another origin could choose the URL to which the token is sent.
+            // After a redirect, another origin must not choose a URL to which the token is sent.
             let hasLeft =
                 response.request.origin != request.origin
                 || response.redirects.contains {
@@ -164,7 +164,7 @@ extension TusAttempt {
         return response
     }
 
-    /// The upload is complete: removes the note. A later failure does not restart the upload.
+    /// Removes the note, because the upload is complete. A later failure does not restart the upload.
     private func complete(_ response: HTTPResponse) -> Step {
         try? request.parts.transfer?.pause?.close()
         note.clear()
@@ -172,7 +172,7 @@ extension TusAttempt {
         return .end(ending(response))
     }
 
-    /// The server does not know the upload any more.
+    /// Returns the step that follows if the server no longer knows the upload.
     private func forgotten(_ response: HTTPResponse, wasSent: Bool) throws -> Step {
         if response.status != .forbidden { note.clear() }
         guard !wasSent else {
@@ -184,8 +184,8 @@ extension TusAttempt {
         return .discover
     }
 
-    /// The server is still working on an earlier request of the upload, whose connection was lost. The retry policy
-    /// decides when the call asks again.
+    /// Returns the error of a call if the server is still working on an earlier request of the upload. The connection
+    /// of that request was lost. The retry policy decides when the call asks again.
     func busy(_ response: HTTPResponse) -> NetworkError {
         NetworkError(
             .notProcessed, reason: "the server still works on an earlier request of the upload (423)",
@@ -197,7 +197,7 @@ extension TusAttempt {
         return TusAttempt.refusal("expected an Upload-Offset \(expected), found \(found)", response)
     }
 
-    /// Returns the value of `Upload-Checksum`; nil if the system cannot compute it, because it is optional.
+    /// Returns the value of `Upload-Checksum`; nil if the system cannot compute the checksum. The field is optional.
     private func checksum(_ range: Range<Int>) async throws -> String? {
         guard let digest = try? MessageDigest(.sha1) else { return nil }
         let reader = try HTTPBody.bytes(range, of: upload.file).open()

@@ -41,9 +41,9 @@ struct TusAttempt {
         aside = request.parts.transfer?.aside
     }
 
-    /// Sends what is missing.
+    /// Sends the missing bytes.
     ///
-    /// - Returns: The response of the attempt. Nil if the server does not support tus, and if the app allows a plain
+    /// - Returns: The response of the attempt. Nil if the server does not support tus and the app allows a plain
     ///   upload.
     func send() async throws -> HTTPResponse? {
         var step = note.content == nil ? Step.discover : .ask
@@ -77,7 +77,7 @@ struct TusAttempt {
         return ending(response)
     }
 
-    /// Returns a request about the upload, with the token of the call if it goes to the same origin.
+    /// Returns a request about the upload, with the token of the call if the request goes to the same origin.
     func make(_ method: HTTPMethod, _ url: URL, body: HTTPBody = .empty) -> HTTPRequest {
         var next = request
         next.method = method
@@ -90,9 +90,9 @@ struct TusAttempt {
         next.parts.redirect(elsewhere: next.origin != request.origin)
         if method != .options { next.headers[.tusResumable] = TusOffer.version }
         next.endDownload()
-        // The responses state the current offset of the upload.
+        // The responses state the current offset of the upload, so they must not come from a cache.
         next.parts.order(caching: .off)
-        // Two requests that create uploads are equal if their files have the same length.
+        // Two requests that create uploads look equal if their files have the same length.
         next.parts.order(duplicates: .always(.allow))
         if let aside { next.belong(to: aside) }
         return next
@@ -130,8 +130,8 @@ struct TusAttempt {
     }
 }
 
-/// Limits how much an attempt sends and repeats. Whatever the server responds, the attempt ends, and sends at most a
-/// small multiple of the file.
+/// Limits how much an attempt sends and repeats. Whatever the server responds, the attempt ends after it has sent at
+/// most a small multiple of the file.
 struct TusPatience {
     private var beginnings = 0
     /// The largest position that the server has named.

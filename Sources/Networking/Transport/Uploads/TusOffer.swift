@@ -6,7 +6,7 @@ struct TusOffer: Sendable {
 
     /// Whether the request that creates an upload may contain its first bytes.
     var takesFirstPart = false
-    /// Whether the server compares the SHA-1 sum of each request.
+    /// Whether the server verifies the SHA-1 checksum of each request.
     var takesChecksums = false
 
     init() {}
@@ -20,15 +20,15 @@ struct TusOffer: Sendable {
 }
 
 enum TusStatus {
-    /// The server does not know the upload.
+    /// The statuses that mean that the server does not know the upload.
     static let gone: Set<HTTPStatus> = [.notFound, .gone]
-    /// The server's response to OPTIONS does not show whether it supports tus.
+    /// The statuses of a response to OPTIONS that do not show whether the server supports tus.
     static let unknown: Set<HTTPStatus> = [
         .badRequest, .forbidden, .notFound, .methodNotAllowed, .notAcceptable, .unsupportedMediaType, .notImplemented,
     ]
-    /// The server does not end uploads.
+    /// The statuses that mean that the server does not end uploads.
     static let cannotDelete: Set<HTTPStatus> = [.forbidden, .methodNotAllowed, .notImplemented]
-    /// The bytes do not have the checksum.
+    /// The status that means that the bytes do not match their checksum.
     static let checksumMismatch = HTTPStatus(460)
 }
 

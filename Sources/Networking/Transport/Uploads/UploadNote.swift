@@ -1,20 +1,20 @@
 import Foundation
 
-/// The note beside a file about its upload. The note is locked while an attempt uses it, so that only one call in all
-/// processes uploads the file.
+/// The note about the upload of a file. The note is stored beside this file. The note is locked while an attempt uses
+/// it, so that only one call in all processes uploads the file.
 final class UploadNote: Sendable {
     /// What is noted.
     struct Content: Codable, Hashable, Sendable {
         /// The URL of the upload.
         var upload: URL
-        /// The name for the URL, the metadata and the user of the upload: ``UploadOrder/name``.
+        /// The name that identifies the combination of URL, metadata and user: ``UploadOrder/name``.
         var name: String
         var file: FileIdentity
-        /// Whether the server compares the SHA-1 sum of each request.
+        /// Whether the server verifies the SHA-1 checksum of each request.
         var takesChecksums = false
         /// The time at which the server forgets the upload; nil if the server has not reported it.
         var expires: Date?
-        /// Whether the last byte may have been sent, so that the upload may be complete.
+        /// Whether the last byte may have been sent. If true, the upload may be complete.
         var isSent = false
         /// Whether the last byte was ever passed to the connection. If not, the server cannot have received it.
         var hasReachedEnd = false
@@ -42,7 +42,7 @@ final class UploadNote: Sendable {
     private let order: UploadOrder
     private let state = Locked(State.none(isForeign: false))
 
-    /// What is noted; nil for nothing.
+    /// The content of the note; nil if nothing is noted.
     var content: Content? { state.withLock { if case .some(let content) = $0 { content } else { nil } } }
 
     /// - Throws: ``NetworkError/Kind/uploadRefused`` if another upload of the file is in progress;
@@ -122,7 +122,8 @@ final class UploadNote: Sendable {
         }
     }
 
-    /// Stores a content. If the file cannot be written, the upload can resume in this call, but not in the next call.
+    /// Stores the content of the note. If the file cannot be written, the upload can resume in this call, but not in
+    /// the next call.
     private func keep(_ content: Content) {
         let isStored = (try? store(content)) != nil
         order.memory = Memory(content: content, isStored: isStored)

@@ -47,7 +47,7 @@ final class UploadOrder: HTTPRequest.Part {
 
     init(_ file: ResumableFile, discards: Bool) { (self.file, self.discards) = (file, discards) }
 
-    /// The name for the URL, the metadata and the user of the upload. Only an upload with the same name resumes.
+    /// The name that identifies the combination of URL, metadata and user. Only an upload with the same name resumes.
     var name: String { state.withLock { $0.name } ?? "" }
 
     /// What the last attempt has noted; nil if it has noted nothing.
@@ -63,19 +63,19 @@ final class UploadOrder: HTTPRequest.Part {
     /// Whether the server has all bytes. The call does not send them again.
     var isComplete: Bool { state.withLock { $0.isComplete } }
 
-    /// Whether the server has reported more bytes since the last retry of the policy.
+    /// Whether the server has reported more bytes since the retry policy last repeated the call.
     var hasMoved: Bool { state.withLock { $0.hasMoved } }
 
     /// Notes that another attempt begins.
     func beginAttempt() { state.withLock { $0.isOver = $0.isComplete } }
 
-    /// Notes that the policy repeats the call.
+    /// Notes that the retry policy repeats the call.
     func beginRetry() { state.withLock { $0.hasMoved = false } }
 
     /// Notes that the server has all bytes.
     func complete() { state.withLock { ($0.isOver, $0.isComplete) = (true, true) } }
 
-    /// Notes that another attempt would begin again.
+    /// Notes that another attempt would restart the upload.
     func end() { state.withLock { $0.isOver = true } }
 
     /// Notes that more bytes have arrived.

@@ -6,7 +6,7 @@ protocol WebSocketConnection: AnyObject, Sendable {
     var outbox: WebSocketOutbox { get }
     /// What has arrived so far.
     var activity: Locked<WebSocketActivity> { get }
-    /// Settled once the connection is closed.
+    /// Settled when the connection is closed.
     var ending: Settlement<Void> { get }
 
     /// Sends what waits in the outbox, and receives again if the inbox has room. May be called from any thread.

@@ -7,7 +7,7 @@ package struct UTF8Check: Sendable {
 
     package init() {}
 
-    /// Whether the bytes so far do not end inside a character.
+    /// False if the bytes so far end inside a character.
     package var isComplete: Bool { missing == 0 }
 
     /// Takes the next bytes.

@@ -44,7 +44,7 @@ package struct WebSocketDecoder {
     /// Reads bytes up to the next event. After a close frame, all bytes are dropped.
     ///
     /// - Parameter input: The bytes that have arrived. What was read is removed from its beginning.
-    /// - Returns: The event; nil if it needs more bytes.
+    /// - Returns: The event; nil if more bytes are needed.
     /// - Throws: The fault, after which the decoder must not be used again.
     package mutating func next(_ input: inout UnsafeRawBufferPointer) throws(WebSocketFault) -> Event? {
         guard !isClosed else {

@@ -16,7 +16,7 @@ package struct WebSocketHandshake: Sendable {
     package struct Compression: Equatable, Sendable {
         /// Whether a message of the server may refer to the server's earlier messages.
         package var serverKeepsContext = true
-        /// The binary logarithm of the window that the server can decompress.
+        /// The binary logarithm of the window size that the server supports for decompression.
         package var clientWindowBits = 15
 
         package init() {}

@@ -50,7 +50,7 @@ package final class WebSocketInbox: Sendable {
         reader?.settle(.success(()))
     }
 
-    /// Ends the inbox, after the messages in it. Only the first end counts.
+    /// Ends the inbox. Messages that are already in the inbox are still delivered. Only the first end counts.
     package func finish(_ end: Result<WebSocketClose, any Error>) {
         let reader = state.withLock { state in
             state.end = state.end ?? end
@@ -60,7 +60,7 @@ package final class WebSocketInbox: Sendable {
         ending.settle(.success(()))
     }
 
-    /// Calls a closure once the inbox has ended, although messages may still wait.
+    /// Calls a closure as soon as the inbox has ended. Messages may then still wait for their reader.
     package func observeEnd(_ action: @escaping @Sendable () -> Void) { ending.observe { _ in action() } }
 
     /// How the connection has ended; nil if it has not.
@@ -105,6 +105,6 @@ package final class WebSocketInbox: Sendable {
 }
 
 extension WebSocketMessage {
-    /// What a message costs while it waits: its bytes, and the memory around them.
+    /// The number of bytes that a waiting message occupies: its content, and the memory around the content.
     fileprivate var cost: Int { count + 64 }
 }

@@ -17,7 +17,8 @@ package final class WebSocketInflater {
 
     /// Whether a message may refer to earlier messages.
     private let keepsContext: Bool
-    /// How many streams have ended within the current message: each end costs much more than its bytes.
+    /// The number of streams that have ended within the current message. It is limited, because each end costs much
+    /// more time than the decompression of its bytes.
     private var ends = 0
     private static let mostEnds = 64
     #if os(Linux)

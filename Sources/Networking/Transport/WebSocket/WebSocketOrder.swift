@@ -1,5 +1,6 @@
 /// The order to open a WebSocket. A request with this part is a handshake: an engine that can open a WebSocket leaves
-/// the connection in the order. Other transports send it as an ordinary request, whose status is then not 101.
+/// the connection in the order. Other transports send the request as an ordinary request. Its response then does not
+/// have status 101.
 package final class WebSocketOrder: HTTPRequest.Part {
     /// The subprotocols that are offered, the preferred one first.
     package let subprotocols: [String]

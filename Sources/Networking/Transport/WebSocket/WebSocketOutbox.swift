@@ -75,7 +75,7 @@ package final class WebSocketOutbox: Sendable {
         state.withLock { if $0.end == nil, $0.close == nil { $0.isPinging = true } }
     }
 
-    /// Lets a close frame follow the messages. Only the first one counts.
+    /// Adds a close frame after the messages. Only the first close frame counts.
     package func close(_ close: WebSocketClose) {
         state.withLock { $0.close = $0.close ?? close }
     }
@@ -83,7 +83,7 @@ package final class WebSocketOutbox: Sendable {
     /// Takes the next message.
     package func next() -> Item? { state.withLock { $0.take() } }
 
-    /// Whether the next message has at most this number of bytes, or there is none.
+    /// True if the next message has at most the given number of bytes, or if there is no message.
     package func fits(_ room: Int) -> Bool {
         state.withLock { state in
             let next = state.items.dropFirst(state.head).lazy.compactMap { $0 }.first

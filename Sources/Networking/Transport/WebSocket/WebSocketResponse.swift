@@ -42,7 +42,7 @@ struct WebSocketResponse {
     /// Reads bytes up to the next event.
     ///
     /// - Parameter input: The bytes that have arrived. What was read is removed from its beginning.
-    /// - Returns: The event; nil if it needs more bytes, or if the response has ended.
+    /// - Returns: The event; nil if more bytes are needed, or if the response has ended.
     mutating func next(_ input: inout UnsafeRawBufferPointer) throws(NetworkError) -> Event? {
         hasBegun = hasBegun || !input.isEmpty
         while true {

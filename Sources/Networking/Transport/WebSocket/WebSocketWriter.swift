@@ -1,12 +1,13 @@
 package import Foundation
 
-/// Writes the frames of one side of a connection into chunks of memory, which a transport sends. A chunk that has been
-/// begun is never changed: TLS must repeat a part that was not taken, with the same bytes at the same address.
+/// Writes the frames of one side of a connection into chunks of memory, which a transport sends. A chunk is not changed
+/// after its sending has begun. If a part was not taken, TLS must repeat this part with the same bytes at the same
+/// address.
 package struct WebSocketWriter {
     /// The maximum number of bytes of a chunk. A larger message is cut into frames of this size, so that a ping or
     /// close frame waits for at most one chunk.
     package static let chunkSize = 64 << 10
-    /// The maximum number of waiting pongs. A peer that sends more pings gets pongs only for the last of them.
+    /// The maximum number of waiting pongs. If the peer sends more pings, only the latest pings are answered.
     private static let mostPongs = 16
 
     private let outbox: WebSocketOutbox
@@ -111,7 +112,7 @@ package struct WebSocketWriter {
     /// A new mask for each frame, from the system's generator (RFC 6455 section 5.3).
     private mutating func mask() -> UInt32? { masks ? UInt32.random(in: .min ... .max, using: &random) : nil }
 
-    /// Drops what waits: the connection has ended.
+    /// Drops the waiting messages, because the connection has ended.
     package mutating func finish(_ error: any Error) {
         current?.isSent.settle(.failure(error))
         current = nil

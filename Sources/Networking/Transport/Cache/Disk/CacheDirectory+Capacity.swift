@@ -15,8 +15,8 @@ struct CacheUsage: Sendable {
 /// Enforcing the capacity.
 extension CacheDirectory {
     /// Records that a file was written. The files are counted in the background: after this process has written its
-    /// first file, when the capacity is exceeded, and each time this process has written an eighth of the capacity.
-    /// Other processes may have written files, too.
+    /// first file, when the capacity is exceeded, and each time this process has written an eighth of the capacity. The
+    /// count includes files that other processes have written.
     func used(_ size: Int64) {
         let mustCount = usage.withLock { usage in
             usage.size += CacheDirectory.blocks(size)

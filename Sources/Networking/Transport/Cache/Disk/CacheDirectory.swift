@@ -14,7 +14,7 @@ final class CacheDirectory: Sendable {
     let lock: FileLock
     let usage = Locked(CacheUsage())
     /// The time of the last failed removal of each URL. The key is the number that identifies the URL; the key 0 means
-    /// all URLs. A stored response is not used if its request was sent before the time of its URL.
+    /// all URLs. A stored response is not used if its request was sent before the time that is recorded for its URL.
     let pending = Locked<[UInt64: UInt64]>([:])
 
     /// Uses a directory. Creates the directory if it does not exist. Only its owner can read it.
@@ -61,7 +61,7 @@ final class CacheDirectory: Sendable {
                     // A stored response to a later request is not replaced. A time in the future is ignored, because it
                     // was written before the clock was set back.
                     if let other = UInt64(name), other > order, other <= CacheRemovals.now() { return }
-                    // A part does not replace a complete response.
+                    // A partial response does not replace a complete response.
                     if response?.part != nil, stored.part == nil { return }
                     replaced.append(name)
                 case .response, .foreign: kept.append(name)
