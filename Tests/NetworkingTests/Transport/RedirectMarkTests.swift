@@ -10,7 +10,7 @@ struct RedirectMarkTests {
     private func marks(_ targets: [String]) async throws -> [Bool] {
         let marks = Box<[Bool]>([])
         let stub = StubTransport { request in
-            marks.change { $0.append(request.parts.redirects.isElsewhere) }
+            marks.change { $0.append(request.isElsewhere) }
             let count = marks.value.count
             return count <= targets.count ? .redirect(to: targets[count - 1]) : .text("there")
         }
@@ -18,7 +18,7 @@ struct RedirectMarkTests {
         let response = try await RedirectFollowingTransport(base: stub).send(
             HTTPRequest(.get, url), delivering: .buffered(limit: 1 << 10))
         // A background validation of the response goes to the same server.
-        #expect(response.leavingCall().request.parts.redirects.isElsewhere == marks.value.last)
+        #expect(response.leavingCall().request.isElsewhere == marks.value.last)
         return marks.value
     }
 
@@ -29,13 +29,5 @@ struct RedirectMarkTests {
         #expect(
             try await marks(["https://other.example.org/b", "https://api.example.com/c", "/d"])
                 == [false, true, true, true])
-    }
-
-    @Test("A response without the certificate is not used for a request with it")
-    func identity() throws {
-        var request = HTTPRequest(.get, try #require(URL(string: "https://api.example.com/a")))
-        let own = request.parts.identity()
-        request.parts.redirect(elsewhere: true)
-        #expect(request.parts.identity() != own && own.isEmpty)
     }
 }

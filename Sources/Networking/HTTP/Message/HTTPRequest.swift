@@ -14,6 +14,7 @@ public struct HTTPRequest: Sendable {
         var timeouts: HTTPRequest.Timeouts
         var options = HTTPRequest.Options()
         var networkAccess: NetworkAccess?
+        var isElsewhere = false
         var parts = HTTPRequest.Parts()
     }
 
@@ -95,6 +96,13 @@ public struct HTTPRequest: Sendable {
     var networkAccess: NetworkAccess? {
         get { storage.value.networkAccess }
         set { if storage.value.networkAccess != newValue { storage.value.networkAccess = newValue } }
+    }
+
+    /// Whether a server has sent the call to another origin, by a redirect or as the location of an upload. Remains true
+    /// if a later redirect leads back to the origin of the call. Such a request carries no client certificate.
+    package var isElsewhere: Bool {
+        get { storage.value.isElsewhere }
+        set { if storage.value.isElsewhere != newValue { storage.value.isElsewhere = newValue } }
     }
 
     /// What the rooms of the library have added to the request.

@@ -64,7 +64,9 @@ struct CacheAudience: Sendable {
         // the credentials of the session, the request belongs to another user.
         let user = headers.lazy.filter { $0.name == .authorization }.compactMap(\.user).first
         if let user, !varying.contains(.authorization) { headers.append(HTTPHeader(session, user.id)) }
-        for value in request.parts.identity(without: CacheOrder.self) where value != user?.id {
+        // Without the client certificate, the server may send another response.
+        let elsewhere = request.isElsewhere ? ["elsewhere"] : []
+        for value in request.parts.identity(without: CacheOrder.self) + elsewhere where value != user?.id {
             headers.append(HTTPHeader(CacheAudience.identity, value))
         }
         return headers

@@ -80,14 +80,14 @@
 
         /// Sets the options for an https request.
         func prepareTLS(for request: HTTPRequest) throws {
-            try applyTLS(elsewhere: request.parts.redirects.isElsewhere)
+            try applyTLS(elsewhere: request.isElsewhere)
             if !request.isRepeatable, mayUseHTTP2 { sockets.retireSilent(to: request.origin) }
             sockets.checkTrust()
             if sockets.trust?.mustBeRead(at: sockets.now) == true { set(CCURLOPT_CA_CACHE_TIMEOUT, 0) }
             guard library.isOnOpenSSL else { return }
             // libcurl compares the list before it reuses a connection or a TLS session. OpenSSL ignores unknown names.
             let generation = sockets.generation(of: request.origin)
-            let withoutCertificate = tls.clientCertificate != nil && request.parts.redirects.isElsewhere
+            let withoutCertificate = tls.clientCertificate != nil && request.isElsewhere
             let suffix =
                 (generation == 0 ? "" : ":GENERATION-\(generation)") + (withoutCertificate ? ":NO-CERTIFICATE" : "")
             set(CCURLOPT_SSL_CIPHER_LIST, suffix.isEmpty ? CurlHandle.ciphers : CurlHandle.ciphers + suffix)

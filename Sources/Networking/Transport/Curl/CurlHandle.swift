@@ -135,7 +135,7 @@
             // The connection to a proxy may use TLS, too.
             if isSecure || !isDirect, library.isOnOpenSSL {
                 // Some servers ask for the client's certificate in a second handshake, for certain paths.
-                let hasCertificate = tls.clientCertificate != nil && !request.parts.redirects.isElsewhere
+                let hasCertificate = tls.clientCertificate != nil && !request.isElsewhere
                 clibcurl_easy_limit_handshakes(easy, hasCertificate)
             }
         }

@@ -29,11 +29,11 @@ struct RedirectFollowingTransport: Transport {
         var request = first
         var redirects = [redirect.followed]
         let home = redirect.request.origin
-        request.parts.redirect(elsewhere: redirect.request.parts.redirects.isElsewhere)
+        request.isElsewhere = redirect.request.isElsewhere
         do {
             while true {
                 // The mark stays, even if a later redirect leads back to the first origin.
-                if request.origin != home { request.parts.redirect(elsewhere: true) }
+                if request.origin != home { request.isElsewhere = true }
                 let response: HTTPResponse
                 do { response = try await base.send(request, delivering: delivery) } catch {
                     response = try received(before: error, for: request)
@@ -42,7 +42,9 @@ struct RedirectFollowingTransport: Transport {
                     return response.reached(by: redirects)
                 }
                 redirects.append(response.followed)
+                let isElsewhere = request.isElsewhere
                 request = next
+                request.isElsewhere = isElsewhere
             }
         } catch {
             throw failed(error, after: redirects)

@@ -82,21 +82,14 @@ public struct RedirectPolicy: Sendable {
 struct RedirectOrder: HTTPRequest.Order {
     /// Nil means the policy of the service.
     fileprivate(set) var policy: RedirectPolicy?
-    /// Whether a server has sent the call to another origin, by a redirect or as the location of an upload. Remains
-    /// true if a later redirect leads back to the origin of the call. Such a request carries no client certificate.
-    fileprivate(set) var isElsewhere = false
 
     var outsideOrigin: RedirectOrder? { self }
-    /// A request that does not belong to the call uses the redirect policy of its service. A background validation may
-    /// go to the origin that a server has chosen.
-    var outsideCall: RedirectOrder? { isElsewhere ? RedirectOrder(isElsewhere: true) : nil }
-    /// The policy makes no difference, because each transfer follows its own redirects. Without the client certificate,
-    /// the server may send a different response.
-    var identity: [String] { isElsewhere ? ["elsewhere"] : [] }
+    /// A request that does not belong to the call uses the redirect policy of its service.
+    var outsideCall: RedirectOrder? { nil }
+    /// The policy makes no difference, because each transfer follows its own redirects.
+    var identity: [String] { [] }
 
-    func over(_ base: RedirectOrder) -> RedirectOrder {
-        RedirectOrder(policy: policy ?? base.policy, isElsewhere: isElsewhere)
-    }
+    func over(_ base: RedirectOrder) -> RedirectOrder { RedirectOrder(policy: policy ?? base.policy) }
 }
 
 extension HTTPRequest.Parts {
@@ -104,10 +97,4 @@ extension HTTPRequest.Parts {
 
     /// Sets the policy of the call; nil means that the settings of the next level apply.
     mutating func order(redirects policy: RedirectPolicy?) { self[order: RedirectOrder.self].policy = policy }
-
-    /// Sets whether a server has chosen the request: see ``RedirectOrder/isElsewhere``.
-    mutating func redirect(elsewhere isElsewhere: Bool) {
-        guard redirects.isElsewhere != isElsewhere else { return }
-        self[order: RedirectOrder.self].isElsewhere = isElsewhere
-    }
 }

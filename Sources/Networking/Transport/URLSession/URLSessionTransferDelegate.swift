@@ -107,7 +107,7 @@ final class URLSessionTransferDelegate: NSObject, URLSessionDataDelegate, Sendab
         let running = running(task)
         running?.noteActivity()
         // The client certificate is not sent to an origin that a server has chosen.
-        if challenge.isForClientCertificate, running?.transfer.request.parts.redirects.isElsewhere == true {
+        if challenge.isForClientCertificate, running?.transfer.request.isElsewhere == true {
             return completionHandler(.useCredential, nil)
         }
         authenticate(challenge, session.delegateQueue) { [self] response in
