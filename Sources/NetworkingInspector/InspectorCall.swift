@@ -230,7 +230,7 @@ extension InspectorCall {
         return if case .attempt(let number, _)? = last?.step { number } else { attempts.count }
     }
 
-    /// The wait that is not over.
+    /// The wait in progress; nil if there is none.
     var currentWait: RequestWait? {
         guard end == nil, case .wait(let wait)? = moments.last?.step else { return nil }
         return wait

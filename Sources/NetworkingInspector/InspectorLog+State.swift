@@ -7,7 +7,7 @@ extension InspectorLog {
     }
 
     struct State: Sendable {
-        /// The records of calls, each in a place that it keeps, and the places that are free.
+        /// The records of calls. Each record keeps its place; nil is a free place.
         var places: [InspectorRecord?] = []
         var free: [Int] = []
         /// The number of calls that have begun.
@@ -16,7 +16,7 @@ extension InspectorLog {
         /// removed.
         var ended: [Int] = []
         var firstEnded = 0
-        /// The numbers of the calls that were removed; the first ones are forgotten.
+        /// The numbers of the calls that were removed. If there are too many, the oldest numbers are forgotten.
         var removed: [Int] = []
         var forgotten = 0
         /// The number of bytes that the calls retain, roughly: each may retain up to 8 KiB more.
@@ -61,7 +61,8 @@ extension InspectorLog.State {
         return record?.read(&change)
     }
 
-    /// Removes the calls that ended first, then the oldest ones, while there are too many calls or they are too large.
+    /// While there are too many calls, or the calls are too large: removes the calls that ended first, then the oldest
+    /// calls in progress.
     mutating func makeRoom(limit: Int) -> [InspectorCall] {
         var taken: [InspectorCall] = []
         while count > limit || size > InspectorLog.largestSize, count > 1 {

@@ -39,7 +39,7 @@ final class InspectorLog: Sendable {
         }
     }
 
-    /// Begins the record of a call. Reads its endpoint, which may make calls, so not under the lock.
+    /// Begins the record of a call. Reads the endpoint outside the lock, because the endpoint may make calls.
     func begin(_ call: RequestEvent.Call, at time: ContinuousClock.Instant) -> InspectorRecord {
         let call = InspectorCall(call, at: time)
         let (record, removed) = state.withLock { state in
@@ -52,7 +52,7 @@ final class InspectorLog: Sendable {
     /// Notes that a call has grown, and whether it has ended.
     func note(_ growth: Int, of record: InspectorRecord, isEnd: Bool) {
         let removed = state.withLock { state -> [InspectorCall] in
-            // Also of a record that was removed meanwhile: the removal has subtracted this growth.
+            // Also if the record was removed meanwhile: the removal has already subtracted this growth.
             state.size += growth
             guard state.places[record.place] === record else { return [] }
             if isEnd { state.ended.append(record.place) }

@@ -3,7 +3,8 @@ import Networking
 
 /// The parts that the page shows, and what they have reported.
 final class InspectorParts: Sendable {
-    /// A part. An object is not retained: it may retain a service that the inspector observes.
+    /// A part. If the part is an object, it is not retained, because it may retain a service that the inspector
+    /// observes.
     private struct Entry: Sendable {
         let id: Int
         var names: [String]
@@ -30,7 +31,7 @@ final class InspectorParts: Sendable {
 
     init(_ log: InspectorLog) { self.log = log }
 
-    /// Adds a part. An object that is shown already gets only another name: services often share a session.
+    /// Adds a part. If an object is already shown, only adds the name, because services often share a session.
     ///
     /// - Returns: Whether the part is new.
     @discardableResult

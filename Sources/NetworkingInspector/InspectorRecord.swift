@@ -9,11 +9,11 @@ final class InspectorRecord: RequestObserver {
         var isRemoved = false
         /// Whether the call has changed since a page has read it.
         var isChanged = true
-        /// The part of the call's size that the log knows.
+        /// The part of the call's size that was reported to the log.
         var counted: Int
     }
 
-    /// The log has its records.
+    /// A weak reference to the log, because the log retains its records.
     private struct WeakLog: Sendable {
         weak var log: InspectorLog?
     }
@@ -28,7 +28,7 @@ final class InspectorRecord: RequestObserver {
     private let log: WeakLog
     private let state: Locked<State>
 
-    /// The growth of a call, in bytes, that its log need not know at once.
+    /// The growth of a call, in bytes, that need not be reported to the log at once.
     private static let smallGrowth = 8 << 10
 
     init(_ call: InspectorCall, at place: Int, in log: InspectorLog, wantsProgress: Bool) {

@@ -2,8 +2,8 @@ import Foundation
 import Networking
 import NetworkingServer
 
-/// Serves the page. A request from another origin or with another host name is refused, so that no page of another site
-/// can read it.
+/// Serves the page. A request from another origin or with another host name is refused, so that pages of other sites
+/// cannot read the inspector's page.
 final class InspectorServer: LoopbackService {
     /// The answer to a request.
     enum Answer: Sendable {
@@ -21,14 +21,15 @@ final class InspectorServer: LoopbackService {
     /// A browser opens at most six connections to a host.
     private static let mostStreams = 5
 
-    // A connection has a thread in the app. The clients are browsers on this machine, which send a request at once.
+    // These limits are low, because each connection has a thread in the app. The clients are browsers on this machine,
+    // which send a request at once.
     let mostConnections = 32
     let mostSecondsOfSilence: Int? = 5
     let longestHead = 16 << 10
 
     init(_ log: InspectorLog, _ parts: InspectorParts) { (self.log, self.parts) = (log, parts) }
 
-    /// The port on which the server listens. It is set before the URL is known to anybody.
+    /// The port on which the server listens. It is set before any other code knows the URL.
     var port: UInt16 {
         get { listens.withLock { $0 } }
         set { listens.withLock { $0 = newValue } }
@@ -41,7 +42,7 @@ final class InspectorServer: LoopbackService {
                 status, type: "text/plain; charset=utf-8", body: { Data(reason.utf8) }, isHead: isHead, fields: fields)
         }
         func values(_ name: HTTPHeader.Name) -> [String] { request.fields.filter { $0.name == name }.map(\.value) }
-        // A client leaves out port 80.
+        // A client omits port 80 from the `Host` field.
         let hosts = ["127.0.0.1", "localhost"].flatMap { port == 80 ? [$0, "\($0):80"] : ["\($0):\(port)"] }
         guard let host = values(.host).first, values(.host).count == 1, hosts.contains(host.lowercased()) else {
             return refuse(HTTPStatus(421), "expected the host 127.0.0.1:\(port)")

@@ -16,7 +16,7 @@ import NetworkingServer
 /// program on the machine that knows the URL can read the page, so create an inspector in debug builds only.
 ///
 /// The calls in progress and the calls that ended last are kept, up to `limit` calls and up to 64 MiB. The server stops
-/// when the inspector is released; a service that has it as an observer retains it.
+/// when the inspector is released. A service whose observer is the inspector retains the inspector.
 public final class NetworkInspector: RequestObserver {
     private let log: InspectorLog
     private let core: LoopbackServerCore<InspectorServer>
@@ -50,18 +50,18 @@ public final class NetworkInspector: RequestObserver {
         core.stop()
     }
 
-    /// Whether a page is open. Only then, a call that begins reports its progress.
+    /// Whether a page is open. A call reports its progress only if a page is open when the call begins.
     public var wantsProgress: Bool { log.isWatched }
 
-    /// Returns the record of a call, which receives the events of the call. While a page is open, a call that begins
-    /// also reports its progress.
+    /// Returns the record of a call, which receives the events of the call. If a page is open, the call also reports
+    /// its progress.
     public func observer(of call: RequestEvent.Call) -> any RequestObserver { log.begin(call, at: .now) }
 
     /// Does nothing: the record of each call receives its events.
     public func observe(_ event: RequestEvent, of call: RequestEvent.Call) {}
 
     /// Shows the parts of a service: its limit, its gate, its circuit breaker, its budget, its cache, its transport,
-    /// and its session, whose refreshes, log-ins and log-outs are listed. None of them is retained.
+    /// and its session. The refreshes, log-ins and log-outs of the session are listed. None of the parts is retained.
     ///
     /// - Parameter name: The name that the page shows. Default: the type of the service.
     public func show(_ service: some NetworkRequesting, as name: String? = nil) {

@@ -57,7 +57,7 @@ extension Outbox {
 }
 
 extension Outbox.Entry.State {
-    /// Whether the entry is over: it was sent, has expired, or was removed.
+    /// Whether the entry has ended: it was sent, has expired, or was removed.
     public var isEnd: Bool {
         switch self {
         case .sent, .expired, .dropped: true

@@ -2,8 +2,8 @@ import Foundation
 public import Networking
 
 extension Outbox {
-    /// A type of endpoints that an outbox can store, with the name and the version by which an entry finds its type
-    /// again.
+    /// A type of endpoints that an outbox can store, with a name and a version. By these two values, the outbox finds
+    /// the type of a stored entry.
     ///
     /// ```swift
     /// let endpoints: [Outbox.Kind] = [

@@ -26,15 +26,16 @@ public import Networking
 /// ## Users
 ///
 /// An entry belongs to the user who was logged in when it was stored, and is sent only while this user is logged in. By
-/// default, each log-in is another user. To let a user continue after the next log-in, name the users with `owner`.
+/// default, each log-in counts as another user. To send the remaining entries after the same user's next log-in, name
+/// the users with `owner`.
 ///
 /// ## Processes
 ///
 /// An app and its extensions may use one folder. One process sends at a time. If a process ends while it sends, another
 /// process continues when the lease has expired. The folder must be on the disk of the machine.
 public final class Outbox: Sendable {
-    /// The broadcaster of the entries of all users. It publishes an entry when the entry is stored, sent, held back or
-    /// over. The last state of an entry that is over (``Entry/State/isEnd``) is published again to each new
+    /// The broadcaster of the entries of all users. It publishes an entry when the entry is stored, sent or held back,
+    /// and when it ends. The last state of an ended entry (``Entry/State/isEnd``) is published again to each new
     /// observation, even after a restart, until a process calls ``acknowledge(_:)``. Entries about which the app has to
     /// decide are also published again. The end of an entry that the app drops is published only once.
     public let changes: Broadcaster<Entry>
@@ -49,11 +50,11 @@ public final class Outbox: Sendable {
     ///   - endpoints: The endpoints that can be stored.
     ///   - owner: Returns the name of the user of a token, such as the id in ``AccessToken/userInfo``. The name must be
     ///     the same for all tokens of a user. The token is nil if nobody is logged in, and if the service has no
-    ///     session. Without a session, return the user whose credentials the adapters add now. A nil result means that
-    ///     nobody is logged in. A nil result for a token means that its user is not known. Writes are then refused,
-    ///     unless the closure has named the user for an earlier token of the same log-in. Default:
-    ///     ``AccessToken/session``, which each log-in changes, or one owner for all tokens if the session has no users,
-    ///     as with a fixed token.
+    ///     session. Without a session, return the user whose credentials the adapters add now. Without a token, a nil
+    ///     result means that nobody is logged in. With a token, a nil result means that the token's user is not known.
+    ///     Writes are then refused, unless the closure has named the user for an earlier token of the same log-in.
+    ///     Default: ``AccessToken/session``, which each log-in changes. If the session has no users, as with a fixed
+    ///     token, all tokens have one owner.
     ///   - inDoubt: What happens if a response was lost. Default: the entry is sent again.
     ///   - dropsAtLogOut: Whether the unsent entries of a user lose their content when this user is no longer logged
     ///     in. Default: false; the entries wait for their user.
@@ -62,8 +63,7 @@ public final class Outbox: Sendable {
     ///   - maximumConcurrentSends: The maximum number of entries that are sent at the same time. Default: 4.
     ///   - reachability: The service that detects when the network can be reached again, so that a wait for the network
     ///     ends early. Default: nil.
-    ///   - lease: The time after which another process continues if the process that sends has ended. Default: 10
-    ///     seconds.
+    ///   - lease: If the process that sends has ended, another process continues after this time. Default: 10 seconds.
     /// - Throws: ``NetworkError`` if other users have access to the folder, or if two endpoints have the same name and
     ///   version; `CocoaError` with the path if the folder cannot be created.
     public init(
@@ -88,8 +88,8 @@ public final class Outbox: Sendable {
 
     /// Stores a write. When the method returns, the entry is on stable storage, and is sent even if the process ends.
     ///
-    /// The endpoint's own idempotency key is the key of the entry. If the endpoint has no key, or a new key for each
-    /// call, the entry gets a new key.
+    /// The endpoint's own idempotency key is the key of the entry. If the endpoint has no key, or has a new key for
+    /// each call, the entry gets a new key.
     ///
     /// - Parameters:
     ///   - endpoint: The write. Its type must be one of the outbox's endpoints.
@@ -107,8 +107,8 @@ public final class Outbox: Sendable {
         try await core.enqueue(endpoint, order: order, expires: expires)
     }
 
-    /// Returns the entries of the current user that are not over, and the entries that cannot be read, in the order in
-    /// which they were stored.
+    /// Returns the entries of the current user that have not ended, and the entries that cannot be read. They are in
+    /// the order in which they were stored.
     ///
     /// - Parameter order: The `order` of the entries to return. Default: nil, all entries.
     /// - Throws: `CocoaError` with the path if the folder cannot be read.
@@ -142,15 +142,15 @@ public final class Outbox: Sendable {
         try await core.edit(id, to: endpoint)
     }
 
-    /// Sends an entry that was refused or is in doubt again. After a refusal, the entry gets a new idempotency key,
-    /// because the server may repeat its response to the old key. The entry keeps its key if it is in doubt, after a
-    /// server error (500), and after 401, 403 and 407.
+    /// Sends an entry again that was refused or is in doubt. After a refusal, the entry gets a new idempotency key,
+    /// because the server may repeat its response to the old key. In three cases, the entry keeps its key: it is in
+    /// doubt, or was refused with a server error (500), or with 401, 403 or 407.
     ///
     /// - Returns: Whether the entry waits to be sent. False as for ``drop(_:)``.
     @discardableResult
     public func sendAgain(_ id: Entry.ID) async throws -> Bool { try await core.sendAgain(id) }
 
-    /// Removes an entry that is over, so that its end is not reported again.
+    /// Removes an entry that has ended, so that its end is not reported again.
     public func acknowledge(_ id: Entry.ID) async throws { try await core.acknowledge(id) }
 
     /// What happens if the response to a write was lost, and the server may have executed the write.

@@ -28,7 +28,7 @@ extension OutboxCore {
     /// Returns the user who writes now.
     private func owner(of endpoint: any Endpoint, in session: WriteSession) async throws -> String? {
         if let owner = owner(in: session) { return owner }
-        // If the session is over, its user continues after the next log-in.
+        // If the session is over, the write belongs to its user, who can send it after the next log-in.
         if session.isOver, case .user(let owner) = await on({ self.lastOwner }) { return owner }
         let (sendsToken, needsToken) = client.authorization(of: endpoint)
         guard needsToken || sendsToken && session.token != nil else { return nil }
@@ -43,7 +43,7 @@ extension OutboxCore {
         throw NetworkError(.noToken, reason: "outbox: expected a write of a user: \(reason)")
     }
 
-    /// Returns the key of a request, or a new one.
+    /// Returns the key of a request, or a new key if the request has none.
     private func key(of request: HTTPRequest) -> String {
         request.headers[.idempotencyKey] ?? random.uuid().uuidString.lowercased()
     }
@@ -202,7 +202,7 @@ extension OutboxCore {
             return .done(false)
         }
         guard machine.inFlight.contains(name) else {
-            // The process that sent it has ended, so the app does not know yet that the entry is in doubt.
+            // The process that sent the entry has ended. The app does not know yet that the entry is in doubt.
             guard machine.entries[name]?.stage == .marked else { return .done(try change(name)) }
             wakeUp()
             return .done(false)

@@ -1,8 +1,8 @@
 import Foundation
 import Networking
 
-// The loop that sends the entries. The lease is held only while something is sent, so that another process can send
-// when this one has nothing to do, or waits.
+// The loop that sends the entries. This process holds the lease only while it sends something. While it waits or has
+// nothing to do, another process can send.
 extension OutboxCore {
     private enum Work: Sendable {
         case none(Duration?)
@@ -48,7 +48,7 @@ extension OutboxCore {
         return .none(min(wait ?? .seconds(3600), limit - clock.now()))
     }
 
-    /// Sends entries until there is nothing to do, while this process holds the lease. After a fault, it begins no
+    /// Sends entries until there is nothing to do. This process holds the lease meanwhile. After a fault, begins no
     /// further calls, but lets the calls in progress end.
     private func drain() async throws {
         var fault: (any Error)?
@@ -82,7 +82,7 @@ extension OutboxCore {
 
     /// Ends the draining if nothing is being sent and nothing can be sent now.
     ///
-    /// - Returns: Whether it has ended.
+    /// - Returns: Whether the draining has ended.
     private func endDraining(_ hasFault: Bool) -> Bool {
         guard machine.inFlight.isEmpty else { return false }
         guard hasFault || isClosed || machine.peek(at: clock.now(), on: clock.date()) == nil else { return false }

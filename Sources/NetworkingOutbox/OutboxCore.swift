@@ -88,7 +88,7 @@ final class OutboxCore: @unchecked Sendable {  // because every variable is used
         await withCheckedContinuation { continuation in queue.async { continuation.resume(returning: work()) } }
     }
 
-    /// Runs an operation while no other process, and no other task of this process, sends or changes entries.
+    /// Runs an operation. Meanwhile, no other process, and no other task of this process, sends or changes entries.
     func lead<Value: Sendable>(_ operation: @escaping @Sendable () async throws -> Value) async throws -> Value {
         try await leading.withLock { try await folder.lease.hold(ExclusiveOperation(operation)) }
     }
@@ -161,7 +161,7 @@ final class OutboxCore: @unchecked Sendable {  // because every variable is used
             if let owner = self.owner(in: now) { return self.set(.user(owner)) }
             // A user without a name has not logged out. The entries of other users are not shown.
             if now.token != nil { return self.set(.unknown, shown: .nobody) }
-            // Until the app has set the token, nobody has logged out.
+            // Before the app has set a token, a missing token does not mean that the user has logged out.
             let isAnswer = now.isStored || !now.hasSession || self.lastOwner != .unknown
             self.set(isAnswer ? .nobody : .unknown)
         }

@@ -31,7 +31,7 @@ package struct OutboxFolder: Sendable {
 
     private func path(_ name: String) -> String { url.appendingPathComponent(name).path }
 
-    /// Runs a closure while no other process changes the folder.
+    /// Locks the folder against changes by other processes, and runs a closure.
     func locked<Value>(_ body: () throws -> Value) throws -> Value { try lease.locked { _ in try body() } }
 
     // MARK: Reading
@@ -82,7 +82,7 @@ package struct OutboxFolder: Sendable {
         return record
     }
 
-    /// Returns the file with the body of an entry, after it was checked.
+    /// Checks the file with the body of an entry, and returns the URL of the file.
     func body(_ file: OutboxRecord.Body.File, of id: UUID) throws -> URL {
         guard PartialBody.isName(file.name, of: id) else {
             throw OutboxRecord.Fault("expected the name of a body, found another name")

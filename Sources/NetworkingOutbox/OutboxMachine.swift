@@ -16,8 +16,8 @@ package struct OutboxMachine: Sendable {
         ///
         /// - Parameters:
         ///   - writer: The user who has written it; nil if nobody was logged in.
-        ///   - anonymously: Whether a write without a user is sent without a token, and is therefore not a write of
-        ///     this user.
+        ///   - anonymously: Whether a write without a user is sent without a token. Such a write may be sent regardless
+        ///     of the current user.
         package func maySend(writeOf writer: String?, anonymously: Bool) -> Bool {
             writer.map { self == .user($0) } ?? (anonymously || self == .nobody)
         }

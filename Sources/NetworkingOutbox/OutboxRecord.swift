@@ -69,7 +69,7 @@ package struct OutboxRecord: Codable, Hashable, Sendable {
     /// Nil if the endpoint's body is sent.
     package var body: Body?
     package var state: State
-    /// Whether a response was lost. Then the server may have executed the write, although the entry waits.
+    /// Whether a response was lost. If so, the server may have executed the write, although the entry waits to be sent.
     package var isDoubtful = false
 
     package init(
@@ -84,7 +84,7 @@ package struct OutboxRecord: Codable, Hashable, Sendable {
     /// The number that the entries of one order and one owner have in common; nil if the entry has no order.
     package var lane: UInt64? { order.map { OutboxRecord.lane(of: $0, owner: owner) } }
 
-    /// Returns the number of an order of an owner.
+    /// Returns the number for an order and its owner.
     static func lane(of order: String, owner: String?) -> UInt64 {
         var checksum = Checksum()
         checksum.update((owner.map { "\($0.utf8.count) \($0)" } ?? "").utf8)

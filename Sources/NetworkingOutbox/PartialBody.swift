@@ -1,7 +1,8 @@
 import Foundation
 import Networking
 
-/// A file with a body that belongs to no entry yet. Its lock shows that the process that writes it is still running.
+/// A file with a body that belongs to no entry yet. While the file is locked, the process that writes the file is still
+/// running.
 final class PartialBody: Sendable {
     let path: String
     /// The name that the file gets when it belongs to its entry.
@@ -44,10 +45,10 @@ final class PartialBody: Sendable {
         return file
     }
 
-    /// The beginning of the names of an entry's bodies, which has 37 bytes.
+    /// The text with which the names of an entry's body files begin. It has 37 bytes.
     static func prefix(of id: UUID) -> String { "\(id.uuidString.lowercased())-" }
 
-    /// Whether a name is that of a body of an entry.
+    /// Whether a name is the name of an entry's body file.
     static func isName(_ name: String, of id: UUID) -> Bool {
         name.hasPrefix(prefix(of: id)) && name.hasSuffix(".body") && !name.contains("/")
     }

@@ -28,7 +28,7 @@ package protocol LoopbackService: Sendable {
     /// Returns the answer to a request. It is called in a task of its own.
     func answer(_ request: IncomingRequest) async -> Answer
 
-    /// Writes an answer. It is called on the thread of the connection, and may block it.
+    /// Writes an answer. The method is called on the thread of the connection, and may block this thread.
     ///
     /// - Parameters:
     ///   - unread: The bytes that have arrived after the request.

@@ -94,7 +94,8 @@ private struct Trial {
         return faults
     }
 
-    /// A path `/` adds a slash to a base URL that has none, which many servers treat as another resource.
+    /// A path `/` adds a slash to a base URL that has none. Many servers treat the URL with the slash as another
+    /// resource.
     private var slashFaults: [String] {
         guard example.endpoint.path == "/", let base = environment.baseURL?.path(percentEncoded: true), !base.isEmpty,
             base.last != "/"

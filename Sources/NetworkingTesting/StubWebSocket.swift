@@ -58,7 +58,7 @@ public final class StubWebSocket: @unchecked Sendable {  // because of the lock 
         end(.failure(NetworkError(.connectionLostAfterHead, reason: reason)))
     }
 
-    /// How the client closed the socket; nil if it has not.
+    /// The close frame of the client; nil if the client has not closed the socket.
     public var closure: WebSocketClose? { lock.withLock { state.closure } }
 
     /// The number of pings that the client has sent.

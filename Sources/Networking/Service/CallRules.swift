@@ -15,11 +15,12 @@ extension NetworkClient {
     }
 }
 
-/// What a call decides about a response from its head: the statuses that its validators accept, and redirects.
+/// The decisions of a call for which the head of a response is enough: whether the validators accept the status, and
+/// whether a redirect is followed.
 struct CallRules: StatusRules {
     let validators: [ResponseValidator]
     let maximumSize: Int
-    // These three words fit into an existential without an allocation. The client itself is not retained, because a
+    // These three words fit into an existential without an allocation. The rules do not retain the client, because a
     // body that the app reads after the call retains the rules.
     let shared: CopyOnWrite<SharedRules>
 

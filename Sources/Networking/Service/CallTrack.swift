@@ -11,7 +11,7 @@ package final class CallTrack: Sendable {
         var attempts: [RequestAttempt] = []
         var report: CallReport?
         var observers: [Observer] = []
-        /// The track that this track follows. The followed track has the observers of both.
+        /// The track that this track follows. The observers of both tracks are registered with the followed track.
         var source: CallTrack?
 
         mutating func take(_ event: RequestEvent) {

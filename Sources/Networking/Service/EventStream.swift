@@ -4,13 +4,13 @@
 /// Each connection is an ordinary call of the service, so it carries the current token. Its `Last-Event-ID` header
 /// specifies the event after which the stream resumes. The stream ends if the server responds with 204, or if the
 /// reader stops reading. If the first connection fails, the stream throws the error of that connection. After that, the
-/// stream throws an error only when it gives up. It gives up if a new attempt would also fail (for example, the server
-/// rejects the request), if too many attempts have failed, if the call must not be repeated, or if the stream was
+/// stream throws an error only when it gives up. It gives up in four cases: a new attempt would also fail (for example,
+/// the server rejects the request); too many attempts have failed; the call must not be repeated; the stream was
 /// cancelled or reset.
 ///
 /// Only a call with a safe method (GET) reconnects after its response has ended. The stream of a POST, such as the
 /// stream of a language model, ends with its response. After a lost connection, the stream of a POST reconnects only if
-/// its call has an idempotency key that the app has set. To read one response only, use `as: .serverSentEvents`.
+/// the app has set an idempotency key for the call. To read one response only, use `as: .serverSentEvents`.
 ///
 /// ```swift
 /// for try await event in feeds.events(FeedEndpoint.news) { show(event.data) }

@@ -11,16 +11,18 @@ public final class NetworkClient: Sendable {
     public let observers: RequestObservers
     /// The session that adds tokens. Nil if requests carry no token.
     let session: AccessTokenSupervisor?
-    /// The error with which every call ends if the policies, adapters and handlers belong to two sessions.
+    /// If the policies, adapters and handlers belong to two sessions, the error with which every call ends. Otherwise
+    /// nil.
     private let sessionError: NetworkError?
     /// How the session recognises a refusal of its token; nil if there is no session.
     let refusal: RefusalRule?
-    /// Returns whether no other error handler can decide before the handler of the session.
+    /// Returns true if the handler of the session is the first error handler that can decide.
     private let startsRefresh: @Sendable () -> Bool
     let admission: Admission
     let requestAdaptingService: RequestAdaptingService
     let errorHandlingService: ErrorHandlingService
-    /// The transports for downloads, duplicates, redirects, cookies and cache, then the transport of the configuration.
+    /// The chain of transports: downloads, duplicates, redirects, cookies and cache, then the transport of the
+    /// configuration.
     let transport: any Transport
     /// The settings of the service. Settings that the configuration does not set have their standard values.
     let settings: RequestSettings
@@ -97,7 +99,7 @@ public final class NetworkClient: Sendable {
     /// see `CurlTransport.shutDown(draining:)`.
     ///
     /// - Parameter limit: The longest time to wait. Calls that are still in progress after this time are ended with the
-    ///   same error. Cancelling the task also ends the wait and these calls.
+    ///   same error. If the current task is cancelled, the wait and these calls end, too.
     public func shutDown(draining limit: Duration) async {
         await calls.shutDown(draining: limit, on: clock)
     }
@@ -165,7 +167,7 @@ public final class NetworkClient: Sendable {
         try pipeline(endpoint, as: .void, with: RequestSettings()).adaptedRequestNow()
     }
 
-    /// Returns the request of a handler as the request of a call whose own request could not be created.
+    /// Prepares a request that a handler returned, for a call whose own request could not be created.
     func beginning(
         with request: HTTPRequest, of endpoint: any Endpoint, _ settings: RequestSettings, inSession number: Int?
     ) -> HTTPRequest {
@@ -194,7 +196,7 @@ public final class NetworkClient: Sendable {
 public enum PlatformTransport {
     /// The transport of services that set no transport. The whole process shares it. It is ``URLSessionTransport`` on
     /// Apple platforms and `CurlTransport` on Linux. If libcurl is missing on Linux, or is older than 7.68, it is
-    /// ``URLSessionTransport`` there, too. A line on standard error then says so once.
+    /// ``URLSessionTransport`` there, too. The library then writes one line about this to standard error.
     public static let shared: any Transport = {
         #if os(Linux)
             choose(CurlTransport.shared)

@@ -26,8 +26,8 @@
 /// are created from the same configuration share these objects, and so do clients that are derived with
 /// ``NetworkClient/with(_:)``.
 public struct NetworkConfiguration: Sendable {
-    /// The server, and the parts that are added to every request to it. Without a base URL here, every endpoint needs a
-    /// base URL of its own.
+    /// The server, and the parts that are added to every request to this server. Without a base URL here, every
+    /// endpoint needs a base URL of its own.
     public var environment: NetworkEnvironment
     /// Adds tokens to the requests that need authorization, and refreshes them. Default: nil; no request carries a
     /// token.
@@ -193,8 +193,8 @@ extension NetworkConfiguration {
         return UploadTransport(base: DownloadTransport(base: comparing))
     }
 
-    /// Returns the session that the parts belong to, or an error if they belong to two sessions. Both are nil if no
-    /// part has a session.
+    /// Returns the session that the parts belong to, or an error if they belong to two sessions. Both values are nil if
+    /// no part has a session.
     func soleSession() -> (session: AccessTokenSupervisor?, error: NetworkError?) {
         var first = session.map { (supervisor: $0, part: "authorizedBy") }
         let parts: [any Sendable] = admissionPolicies + requestAdaptingService.adapters + errorHandlingService.handlers

@@ -11,7 +11,7 @@ extension NetworkRequesting {
         return Response(value, outcome)
     }
 
-    /// Sends a request and returns a value, decoded by its type.
+    /// Sends a request and returns the value. The type of the value determines how the response is read.
     public func request<Value: Decodable & Sendable>(
         _ endpoint: AdHocEndpoint, with settings: RequestSettings = RequestSettings()
     ) async throws -> Value {
@@ -31,7 +31,8 @@ extension NetworkRequesting {
         try await client.pipeline(endpoint, as: converter, with: settings).value(converter).0
     }
 
-    /// Sends a request and returns a value, decoded by its type, together with the response.
+    /// Sends a request and returns the value together with the response. The type of the value determines how the
+    /// response is read.
     public func response<Value: Decodable & Sendable>(
         _ endpoint: AdHocEndpoint, with settings: RequestSettings = RequestSettings()
     ) async throws -> Response<Value> {

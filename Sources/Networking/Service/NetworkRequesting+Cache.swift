@@ -27,8 +27,8 @@ extension NetworkRequesting {
         return Response(value, response)
     }
 
-    /// Returns the stored response for a call at once, fresh or stale, and then the response of the server. For
-    /// example, an app shows a list without waiting, and updates the list when the new response arrives.
+    /// Returns a sequence: without waiting, the stored response for a call, fresh or stale; then the response of the
+    /// server. For example, an app shows a list without waiting, and updates the list when the new response arrives.
     ///
     /// ```swift
     /// for try await news in service.cachedThenFresh(NewsEndpoint.latest, as: .json([Story].self)) {
@@ -64,7 +64,7 @@ extension NetworkRequesting {
 }
 
 extension RequestSettings {
-    /// The settings of a call that waits for the validation of a stale response.
+    /// The same settings, changed so that the call waits until a stale response has been validated.
     var awaitingValidation: RequestSettings {
         var settings = self
         settings.orders.orderValidation()
@@ -90,7 +90,7 @@ extension ResponseCache {
             private let responses: CachedThenFresh
             private var step = Step.stored
             private var stored: HTTPResponse?
-            /// The number of the session of both responses: they never belong to two users.
+            /// The number of the session to which both responses belong. They never belong to different users.
             private var session: Int?
 
             init(_ responses: CachedThenFresh) {

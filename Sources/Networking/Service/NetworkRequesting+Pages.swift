@@ -94,7 +94,7 @@ extension NetworkRequesting {
 }
 
 extension Response.Pages.Page {
-    /// Returns the page at the address of the settings, and the pages to which it links.
+    /// Returns the page whose URL is in the settings, and the pages after it. Each page links to the next page.
     fileprivate static func linked(
         _ settings: RequestSettings, _ request: @escaping @Sendable (RequestSettings) async throws -> Response<Value>
     ) -> Self {
@@ -118,7 +118,7 @@ extension Response.Pages.Page {
         }
     }
 
-    /// Returns the page of a call, and the pages whose calls a closure makes.
+    /// Returns the page of a call, and the pages after it. A closure creates the call of each next page.
     fileprivate static func made<Call: Sendable>(
         _ call: Call, _ next: @escaping @Sendable (Response<Value>, Call) throws -> Call?,
         _ request: @escaping @Sendable (Call) async throws -> Response<Value>

@@ -21,10 +21,10 @@ extension NetworkRequesting {
     ///     conflict. An error that it throws ends the update.
     /// - Returns: The response to the write.
     /// - Throws: ``Response/Conflict`` if all writes were refused, or if an earlier attempt of a refused write may have
-    ///   been executed. All other errors are those of the calls. After such an error, for example a lost connection,
-    ///   the write may have been executed, too. On Apple platforms, `URLSession` may send a PUT twice on its own; if
-    ///   the server refuses the second PUT, the method treats this as a conflict. The read and the write belong to one
-    ///   session: if another user logs in between them, the write is not sent.
+    ///   been executed. All other errors are those of the calls. Even after such an error, for example a lost
+    ///   connection, the write may have been executed. On Apple platforms, `URLSession` may send a PUT twice on its
+    ///   own; if the server refuses the second PUT, the method treats this as a conflict. The read and the write belong
+    ///   to one session: if another user logs in between them, the write is not sent.
     @discardableResult
     public func update<Value: Decodable & Sendable, Write: Endpoint>(
         _ resource: some Endpoint<Untyped>, attempts: Int = 3, with settings: RequestSettings = RequestSettings(),
@@ -118,7 +118,7 @@ private enum UpdateOutcome: Sendable {
 }
 
 extension RequestAttempt {
-    /// Whether the server may have executed the request, although the call was repeated.
+    /// Whether the server may have executed the request of this attempt, even if the call was repeated.
     fileprivate var mayHaveBeenExecuted: Bool {
         if let status = response?.status { return !status.isClientError || status == .requestTimeout }
         return queued != nil && (error as? NetworkError)?.isUnprocessed != true
@@ -128,12 +128,13 @@ extension RequestAttempt {
 extension Response {
     /// The error of an update that has failed because another client changed the value at the same time.
     public struct Conflict: Error, LocalizedError {
-        /// The value as it is now, and its response; nil if it could not be read.
+        /// The current value with its response; nil if the value could not be read.
         public let current: Response?
         /// The number of writes that were refused.
         public let attempts: Int
-        /// Whether an earlier attempt of the last write may have been executed: its response was lost, or was an error
-        /// of the server, and the write was sent again. Compare ``current`` with the value that was to be written.
+        /// Whether an earlier attempt of the last write may have been executed. This is so if the response to that
+        /// attempt was lost or was a server error, and the write was sent again. Compare ``current`` with the value
+        /// that was to be written.
         public let mayHaveBeenWritten: Bool
         /// The error of the last write.
         public let underlying: any Error
@@ -148,7 +149,8 @@ extension Response {
 }
 
 extension Response.Conflict: RedactedReflectable {
-    /// The number of writes, and the response with the current value, without the value.
+    /// A text with the number of writes, and with the response from which the current value was read. It does not show
+    /// the value.
     var redactedDescription: String {
         "conflict after \(attempts) \(attempts == 1 ? "write" : "writes")"
             + (mayHaveBeenWritten ? ", of which one may have been executed" : "") + (current.map { " (\($0))" } ?? "")

@@ -18,8 +18,8 @@ import Foundation
 /// called from any thread. A call throws the error that the error handlers and ``NetworkConfiguration/errorMapping``
 /// create from the failure.
 ///
-/// If you write a generic method that calls these methods, declare its parameter as `some Endpoint<Untyped>` if the
-/// caller determines the result type, and as `some Endpoint` if the method takes a converter.
+/// A generic method of yours that takes a converter has a parameter of the type `some Endpoint`. If the method or its
+/// caller chooses the result type instead, the type of the parameter is `some Endpoint<Untyped>`.
 ///
 /// ## Example
 ///
@@ -51,8 +51,8 @@ extension NetworkRequesting {
     }
 
     /// Sends a request and returns the value of its response. A `String` is decoded by the charset of the response,
-    /// `Data` contains the bytes, and every other type is decoded from JSON. If the type is optional, an empty body
-    /// returns nil.
+    /// `Data` contains the bytes, and every other type is decoded from JSON. If the type is optional and the body is
+    /// empty, the method returns nil.
     public func request<Value: Decodable & Sendable>(
         _ endpoint: some Endpoint<Untyped>, with settings: RequestSettings = RequestSettings()
     ) async throws -> Value {
@@ -168,7 +168,7 @@ extension NetworkRequesting {
     }
 }
 
-/// Overloads that cannot be called. They exist so that the compiler can say what to write instead.
+/// Overloads that cannot be called. They exist so that the message of the compiler shows what to write instead.
 extension NetworkRequesting {
     /// Reports that a type is not a converter.
     @available(*, unavailable, message: "expected a converter, found a type: write `as: .json(MyType.self)`")

@@ -1,5 +1,5 @@
 /// The decisions of an ``EventStream`` or a ``WebSocket``: whether to reconnect, after which delay, and after which
-/// event. It is a value; the stream or socket opens the connections and waits.
+/// event. The machine is a value that only decides: the stream or socket opens the connections and waits.
 package struct ReconnectionMachine: Sendable {
     /// The rule that decides when the call of a stream may be repeated.
     package enum Repetition: Sendable {

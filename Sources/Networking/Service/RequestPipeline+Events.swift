@@ -6,8 +6,8 @@ extension RequestPipeline {
     /// The task gets each event immediately. The observers get the events one at a time and in one order, even if
     /// several threads report them. The observers are released after the call ends.
     final class Events: Sendable {
-        /// The observers of a call, and the description of the call that they get. It is a class, because it is copied
-        /// for each event.
+        /// The observers of a call, and the description of the call that the observers get. This type is a class,
+        /// because it is copied for each event.
         private final class Audience: Sendable {
             let call: RequestEvent.Call
             let observers: [any RequestObserver]
@@ -37,7 +37,7 @@ extension RequestPipeline {
             /// Records an event.
             ///
             /// - Returns: The audience to which the caller has to deliver the event, and then the queued events; nil if
-            ///   there is no audience, or if a delivery in progress delivers the event.
+            ///   there is no audience, or if another delivery is in progress, which then delivers this event, too.
             mutating func take(_ event: RequestEvent) -> Audience? {
                 guard !isOver || isLasting else { return nil }
                 switch event {
@@ -82,8 +82,8 @@ extension RequestPipeline {
             }
         }
 
-        /// Reports the begin of the call. From now on, the events go to the observers that the registered ones return
-        /// for this call. (Some pipelines only create a request, and begin no call.)
+        /// Reports the beginning of the call. Asks each registered observer for its observer of this call; from now on,
+        /// the returned observers get the events. (Some pipelines only create a request, and begin no call.)
         func begin() {
             let registered = state.withLock { $0.audience }
             let audience = registered.map { audience in

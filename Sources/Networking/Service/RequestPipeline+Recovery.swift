@@ -4,7 +4,7 @@ extension RequestPipeline {
     ///
     /// - Returns: The failure of the call; nil if the request has to be sent again.
     func recover(from error: any Error) async -> Failure? {
-        // If no file was written, nothing else has ended the download of the attempt.
+        // If no file was written, the download of the attempt has not ended yet.
         phase.adapted?.parts.download?.finish()
         do {
             try scope.check()
@@ -50,7 +50,7 @@ extension RequestPipeline {
         return true
     }
 
-    /// Ends a call that was cancelled, reset or timed out by its deadline. The handlers map its error, but no retry
+    /// Ends a call that was cancelled or reset, or whose deadline has passed. The handlers map its error, but no retry
     /// follows.
     func interrupted() async -> Failure {
         // A response that was received is not the reason why the call ends.
@@ -96,7 +96,8 @@ extension RequestPipeline {
         events?.report(.attemptEnded(attempt))
     }
 
-    /// Creates the failure of the call: adds the number of attempts and the retry decision to the error, and maps it.
+    /// Creates the failure of the call: adds the number of attempts and the retry decision to the error, and maps the
+    /// error.
     private func failed(
         with error: any Error, of failure: RequestFailure, after decision: RetryDecision? = nil
     ) -> Failure {
@@ -117,7 +118,7 @@ extension RequestPipeline {
             isEnded: scope.interruption.map { $0 != .deadlineExceeded } ?? false)
     }
 
-    /// Returns the failure of the current attempt. Between two attempts, it is the failure of the call.
+    /// Returns the failure of the current attempt. Between two attempts, returns the failure of the call.
     private func failure(with error: any Error) -> RequestFailure {
         let known = phase.adapted == nil ? nil : error as? NetworkError
         var response = phase.response ?? known?.response
@@ -155,7 +156,8 @@ extension RequestPipeline {
         return left
     }
 
-    /// Returns a closure that maps errors that occur after the call, in the same way as errors of the call.
+    /// Returns a closure that maps an error that occurs after the end of the call, in the same way as an error of the
+    /// call.
     ///
     /// - Parameter response: The response, for use outside the call.
     func mappingAfterCall(_ response: HTTPResponse) -> @Sendable (any Error) -> any Error {
@@ -203,8 +205,8 @@ extension RequestPipeline.Phase {
 }
 
 extension NetworkError {
-    /// Returns an error of the library with the request and the response added. The result can be used outside the
-    /// call, because a handler may keep the error or wrap it. Returns an error of the app's code unchanged.
+    /// Returns an error of the library with the request and the response added. The returned error can be used outside
+    /// the call. This is necessary because a handler may keep or wrap it. Returns an error of the app's code unchanged.
     fileprivate static func described(
         _ error: any Error, _ request: HTTPRequest?, _ response: HTTPResponse?
     ) -> any Error {

@@ -46,9 +46,9 @@ extension RequestPipeline {
         request.body = try request.body.encoded(by: settings.bodyEncoder)
     }
 
-    /// Waits until the policies admit the request. The cache may respond if the request cannot be sent now: because the
-    /// circuit breaker is open, because the host accepts no requests for a long time, or because the token has expired
-    /// and its refresh has failed without ending the session.
+    /// Waits until the policies admit the request. If the request cannot be sent now, the cache may respond in three
+    /// cases: the circuit breaker is open; the host accepts no requests for a long time; the token has expired, and its
+    /// refresh has failed without ending the session.
     ///
     /// A call that uses only the cache sends nothing. It waits only until the token is known, because a stored response
     /// belongs to a token.
@@ -143,8 +143,8 @@ extension RequestPipeline {
         try response.validated(by: settings.validators ?? .standard)
     }
 
-    /// Returns the error for a response that a validator has refused. If the response is a stream, its body is read
-    /// within the limits of a rejected body, which are enough to decode an error.
+    /// Returns the error for a response that a validator has refused. If the response is a stream, reads its body up to
+    /// the limits for bodies of rejected responses. This is enough to decode an error.
     func refused(_ response: HTTPResponse, _ error: any Error) async -> any Error {
         var refused = response
         if case .stream = response.content {

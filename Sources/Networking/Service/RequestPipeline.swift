@@ -2,9 +2,9 @@ import Foundation
 
 /// One call, from its endpoint to the response and its value. A pipeline is used only once, by one task.
 ///
-/// Each attempt waits for its admission. Then the adapters change the original request, so that a retry carries the new
-/// token. The transport sends the adapted request, the validators check the response, and the converter reads the
-/// response. If anything fails, the error handlers decide whether another attempt follows.
+/// Each attempt waits for its admission. Then the adapters run on the original request, also in a retry, which
+/// therefore carries the new token. The transport sends the adapted request, the validators check the response, and the
+/// converter reads the response. If anything fails, the error handlers decide whether another attempt follows.
 final class RequestPipeline {
     typealias Outcome = (response: HTTPResponse, draft: CallReport.Draft)
     /// Reads a response, and waits for its body.
@@ -23,8 +23,8 @@ final class RequestPipeline {
         /// The original error, because handlers may have replaced the error of the call.
         var cause: any Error { report.attempts.last?.error ?? error.originalNetworkError ?? error }
 
-        /// Returns whether a later call may succeed. A failure of only the token refresh says nothing about the
-        /// request.
+        /// Returns whether a later call may succeed. It may if only the token refresh failed, because this says nothing
+        /// about the request.
         ///
         /// - Parameter isWorthwhile: Decides about the original error.
         func mayPass(_ isWorthwhile: (any Error) -> Bool) -> Bool {
@@ -61,7 +61,7 @@ final class RequestPipeline {
 
     let date: Date
     let begun: Duration
-    /// The request before adapters, with which every attempt begins.
+    /// The request before the adapters change it. Every attempt begins with this request.
     var original: HTTPRequest?
     var phase = Phase.idle
     /// The attempts that have ended, in order.
@@ -162,8 +162,9 @@ final class RequestPipeline {
         return outcome
     }
 
-    /// Whether the deadline of the enclosing operation has passed. This says nothing about the host. If a server makes
-    /// the call, the short deadlines that the server's clients may send must not open the server's circuit breaker.
+    /// Whether the deadline of the enclosing operation has passed. A passed deadline says nothing about the host. For
+    /// example, the clients of a server may send short deadlines for the calls that the server makes. These deadlines
+    /// must not open the server's circuit breaker.
     private var hasOutlivedItsWork: Bool {
         scope.deadline?.isInherited == true && scope.interruption == .deadlineExceeded
     }

@@ -61,8 +61,8 @@ extension RequestTask {
     /// - Parameters:
     ///   - track: The track of the new task. Default: the track of this task, because it is the same call.
     ///   - sharesCallbacks: Whether the observers are notified of the end of the call only after the callbacks of the
-    ///     new task. Default: true, provided that the new task has the track of this task. Pass false if the new task
-    ///     may end long after the call.
+    ///     new task have run. Default: true, provided that the new task has the track of this task. Pass false if the
+    ///     new task may end long after the call.
     private func derived<Other: Sendable>(
         track: CallTrack? = nil, sharingCallbacks sharesCallbacks: Bool = true,
         _ settle: @escaping @Sendable (Result<Response<Value>, any Error>, RequestTask<Other>) -> Void
@@ -180,7 +180,7 @@ extension Locked {
 extension RequestTask {
     /// Takes over the outcome, the progress and the attempts of another task.
     func follow(_ other: RequestTask) {
-        // The sources of the other task may have been derived from this task.
+        // The other task may wait for a task that was derived from this task. This task would then wait for itself.
         guard other !== self, !other.interest.waits(for: interest) else {
             return settle(.failure(NetworkError.waitsForItself))
         }
@@ -195,7 +195,8 @@ extension RequestTask {
     private func attach(to other: RequestTask, isPassedOver: Bool) {
         var target = other
         var passed: [TaskInterest] = []
-        // The track follows first: when the target settles, this task settles, and then has its report and attempts.
+        // The track follows before the task. When the target settles, this task settles, too, and already has the
+        // report and the attempts of the target.
         track.follow(target.track)
         while let next = target.successor.withLock({ state in
             if state.target == nil { state.followers.append(.init(task: self)) }

@@ -90,7 +90,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     }
 
     deinit {
-        // Tasks that wait for this task and observers of this task retain it. If this task is released before it has
+        // Observers of this task, and tasks that wait for this task, retain it. If this task is released before it has
         // settled, nothing needs its outcome any longer. This happens when the tasks that take over its outcome have
         // changed to another task (see `Successor`).
         interest.finish()

@@ -20,13 +20,13 @@ final class RunningCalls: Sendable {
         var streams: [ObjectIdentifier: Weak<StreamPresence>] = [:]
         /// The calls of the clients that were derived from this client, directly or through others.
         var derived: [Weak<RunningCalls>] = []
-        /// The calls of the clients from which this client was derived, as far as they still exist.
+        /// The calls of the clients from which this client was derived, if these clients still exist.
         var ancestors: [Weak<RunningCalls>] = []
-        /// The number of derived clients at which released clients are removed from the list.
+        /// When the list of derived clients has reached this length, released clients are removed from it.
         var largestCount = 16
         /// Whether the client was shut down. After a shutdown, only calls that are made inside other calls begin.
         var isShutDown = false
-        /// The reset of the participants that follows the one in progress.
+        /// The next reset of the participants. It begins after the reset in progress.
         var next: Settlement<Void>?
     }
 
@@ -107,8 +107,8 @@ final class RunningCalls: Sendable {
         }
     }
 
-    /// The calls of a client that is being shut down, and the outcome that is settled when they have returned; nil if
-    /// there are none.
+    /// The calls of a client that is being shut down, and the outcome that is settled when these calls have returned.
+    /// `wait` is nil if there are no calls.
     private typealias Closed = (calls: RunningCalls, wait: Settlement<Void>?)
 
     /// The calls inside which the current task runs.
@@ -189,9 +189,9 @@ final class RunningCalls: Sendable {
     }
 
     /// Resets the participants. If a reset of the participants is in progress, another reset follows it, because
-    /// something may have been stored since it began. All callers that wait for the reset in progress share the reset
-    /// that follows. If a participant starts a reset while it is being reset, the new reset returns immediately,
-    /// because it would wait for itself.
+    /// something may have been stored since the reset in progress began. All callers that wait for the reset in
+    /// progress share the reset that follows. If a participant starts a reset while it is being reset, the new reset
+    /// returns immediately, because it would wait for itself.
     private func reset(all participants: [any ResetParticipant]) async {
         guard !participants.isEmpty else { return }
         let mine = Settlement<Void>()
@@ -215,8 +215,8 @@ final class RunningCalls: Sendable {
         await mine.settled()
     }
 
-    /// Resets the participants after another reset, in a task of its own and outside of the caller's call, because the
-    /// caller's wait may end earlier.
+    /// Resets the participants after another reset. The reset runs in a task of its own and outside of the caller's
+    /// call, because the caller's wait may end earlier.
     private func reset(
         _ participants: [any ResetParticipant], as mine: Settlement<Void>, after running: Settlement<Void>
     ) {

@@ -2,7 +2,7 @@
 final class StreamPresence: Sendable {
     private struct State: Sendable {
         var isEnded = false
-        /// The call that connects, or the wait before it.
+        /// The scope of the call that connects, or of the wait before this call.
         var call: CallScope?
     }
 
@@ -21,7 +21,7 @@ final class StreamPresence: Sendable {
 
     deinit { calls.leave(ObjectIdentifier(self)) }
 
-    /// Ends the stream. Its reader gets an error.
+    /// Ends the stream. The reader of the stream receives an error.
     func end() {
         let call = state.withLock { state in
             state.isEnded = true

@@ -1,9 +1,9 @@
 /// Counts the callbacks, derived tasks and callers that are interested in the outcome of a task. It also contains the
 /// sources of the task: the tasks whose outcomes the task waits for.
 ///
-/// A task changes its own state and the counts of its sources under the lock of its own state, so that no other thread
-/// sees only one of these changes. A task locks its own state first and then the state of its sources. This order
-/// prevents a deadlock, because sources never depend on the task.
+/// A task holds the lock of its own state while it changes this state and the counts of its sources. Therefore no other
+/// thread sees only one of these changes. A task locks its own state first and then the state of its sources. This
+/// order prevents a deadlock, because sources never depend on the task.
 ///
 /// Cancelling a task also cancels its sources, except the sources in which something else is interested. `TaskInterest`
 /// is not generic over the value of a task, so that a loop can walk a chain of tasks of any length.

@@ -11,9 +11,9 @@ extension WebSocket {
         /// Whether compression is offered (`permessage-deflate`, RFC 7692). If the server agrees, messages of 1 KiB or
         /// more are sent compressed. Default: true. `URLSession` ignores this option: the system decides.
         public var compresses = true
-        /// The time without a received byte after which a ping is sent; nil for no pings. Default: 30 seconds.
+        /// If no byte is received for this time, a ping is sent. Nil: no pings. Default: 30 seconds.
         public var pingInterval: Duration? = .seconds(30)
-        /// The maximum time without a received byte after a ping. After this time, the connection counts as lost
+        /// The maximum time to wait for a byte after a ping. If none is received, the connection counts as lost
         /// (``NetworkError/Kind/idleTimedOut``). If messages wait for their reader, the connection is not read, and
         /// this time does not count. Default: 20 seconds.
         public var pingTimeout: Duration = .seconds(20)
@@ -39,16 +39,16 @@ extension WebSocket {
     public struct Reconnection: Sendable {
         /// The delay before a reconnection. The delay doubles with each consecutive handshake that failed, and with
         /// each connection that brought no message or was shorter than the delay. It grows to at most 16 times its
-        /// value. The wait is random, so that the clients of a restarted server do not all connect in the same second:
-        /// the first wait is between 75 and 125 % of the delay, and later waits are between 50 and 120 %. If the server
-        /// of a refused handshake asks for a longer delay (`Retry-After`), up to ten minutes, the wait is between 1 and
-        /// 1.75 times that longer delay.
+        /// value. The wait is random, so that the clients of a restarted server do not all connect in the same second.
+        /// The first wait is between 75 and 125 % of the delay; later waits are between 50 and 120 %. A server that
+        /// refuses a handshake may request a longer delay (`Retry-After`), of which at most ten minutes count. The wait
+        /// is then between 1 and 1.75 times that longer delay.
         public var delay: Duration
         /// The maximum number of failed handshakes since the last connection that brought a message. Default: no limit.
         /// With 0, the socket never connects again.
         public var maximumFailures: Int
-        /// The close codes after which the socket does not connect again: 1002, 1003, 1007, 1008 and 1010, unless
-        /// changed. Add the codes of your server that mean the same.
+        /// The close codes after which the socket does not connect again. Default: 1002, 1003, 1007, 1008 and 1010. Add
+        /// the codes of your server that mean the same.
         public var endingCodes: Set<WebSocketClose.Code> = [
             .protocolError, .unsupportedData, .invalidData, .policyViolation, .extensionMissing,
         ]
@@ -85,7 +85,7 @@ extension WebSocket {
         }
     }
 
-    /// A connection that has just been opened, for the closure that says hello.
+    /// A connection that has just been opened. The `hello` closure of the socket receives it.
     public struct Connection: Sendable {
         private let channel: any WebSocketChannel
         /// The response to the handshake.
@@ -127,8 +127,8 @@ extension WebSocket {
         /// Sends a value on this connection as a text, encoded with the body encoder of the service.
         public func send(json value: some Encodable) async throws { try await send(encode(value)) }
 
-        /// Receives the next message of this connection; nil if it was closed. A message that is received here is not
-        /// delivered by the socket.
+        /// Receives the next message of this connection. Returns nil if the connection was closed. A message that is
+        /// received here is not delivered by the socket.
         public func receive() async throws -> WebSocketMessage? {
             do { return try await channel.receive() } catch { throw NetworkError.wrapping(error) }
         }

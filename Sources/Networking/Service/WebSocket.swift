@@ -84,9 +84,9 @@ public final class WebSocket: Sendable {
     /// Sends a message, and waits until the system has taken all of it. Connects first if the socket is not connected.
     /// If the task is cancelled before any part of the message has been sent, the message is not sent.
     ///
-    /// - Throws: The error of the connection, if the connection is lost meanwhile: the message or a part of it may have
-    ///   arrived, and it is not sent again. If the socket has ended, the error with which it ended;
-    ///   ``NetworkError/Kind/webSocketClosed`` if it was closed.
+    /// - Throws: The error of the connection, if the connection is lost meanwhile. The message, or a part of it, may
+    ///   then have arrived. The socket does not send the message again. If the socket has ended, the error with which
+    ///   it ended; ``NetworkError/Kind/webSocketClosed`` if it was closed.
     public func send(_ message: WebSocketMessage) async throws {
         try await core.send(message)
     }
@@ -102,8 +102,9 @@ public final class WebSocket: Sendable {
         try await send(core.message(of: value))
     }
 
-    /// Closes the socket: sends the messages that wait, then the close frame, and waits until the server has answered
-    /// it, but at most 5 seconds. The sequence ends without an error; messages that arrive from now on are dropped.
+    /// Closes the socket: sends the messages that wait, then the close frame. Waits until the server has answered the
+    /// close frame, but at most 5 seconds. The sequence ends without an error; messages that arrive from now on are
+    /// dropped.
     public func close(_ code: WebSocketClose.Code = .normal, reason: String = "") async {
         await core.close(WebSocketClose(code, reason: reason))
     }

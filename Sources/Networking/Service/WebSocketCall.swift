@@ -7,7 +7,7 @@ struct WebSocketCall {
         let channel: any WebSocketChannel
         /// The response to the handshake.
         let response: HTTPResponse
-        /// Maps an error of the connection as an error of the call.
+        /// Maps an error of the connection in the same way as an error of the call.
         let mapping: @Sendable (any Error) -> any Error
     }
 
@@ -31,7 +31,7 @@ struct WebSocketCall {
         pipeline = core.client.pipeline(core.endpoint, as: .void, with: settings, inSession: session)
     }
 
-    /// The scope of the call, by which it can be ended.
+    /// The scope of the call. It can end the call.
     var scope: CallScope { pipeline.scope }
 
     /// Makes the call.

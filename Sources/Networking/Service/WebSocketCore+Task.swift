@@ -41,7 +41,7 @@ extension WebSocketCore {
                 case .socket: return
                 case .session:
                     // The next call fails like every call of an ended session, or is sent without a token if its token
-                    // is optional. From then on, the socket belongs to no session.
+                    // is optional. From now on, the socket belongs to no session.
                     watch?.cancel()
                     leaveSession()
                     continue
@@ -149,7 +149,7 @@ extension WebSocketCore {
         return (isRetryable ? .ended : .failed(isRetryable: false), connection.mapping(error))
     }
 
-    /// The delay that the server of a refused handshake asks for (`Retry-After`), up to ten minutes.
+    /// Returns the delay that a server requests when it refuses a handshake (`Retry-After`), but at most ten minutes.
     private func retryDelay(of error: any Error) -> Duration {
         let headers = (error as? NetworkError)?.response?.headers
         return min(headers?.retryDelay(from: client.clock.date()) ?? .zero, .seconds(600))

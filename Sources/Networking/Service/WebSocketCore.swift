@@ -11,7 +11,7 @@ final class WebSocketCore: Sendable {
         var unread: [any WebSocketChannel] = []
         /// The waits of callers for a connection or for the end of the socket.
         var waiters: [Settlement<Void>] = []
-        /// The connection on which the app says hello.
+        /// The connection whose hello is in progress.
         var greeted: (any WebSocketChannel)?
         /// The last connection of a closed socket, for all callers that wait for the connection's end.
         var closing: (any WebSocketChannel)?
@@ -24,7 +24,7 @@ final class WebSocketCore: Sendable {
         var isSessionOver = false
         /// Ends the wait of the task when the session ends.
         var wake: Settlement<Void>?
-        /// Maps an error of the last connection as an error of its call.
+        /// Maps an error of the last connection in the same way as an error of the call that opened it.
         var mapping: (@Sendable (any Error) -> any Error)?
     }
 
@@ -103,7 +103,7 @@ extension WebSocketCore {
     /// - Returns: The message; nil once the connection has ended, for whatever reason.
     func receive(on channel: any WebSocketChannel) async throws -> WebSocketMessage? {
         do { return try await channel.receive() } catch {
-            // An interruption, or a second reader, says nothing about the connection.
+            // The error of an interruption, or of a second reader, says nothing about the connection.
             guard channel.outcome != nil, !(error is Interruption) else { throw NetworkError.wrapping(error) }
             return nil
         }
@@ -168,7 +168,8 @@ extension WebSocketCore {
 
     func note(_ error: (any Error)?) { state.withLock { $0.lastError = error ?? $0.lastError } }
 
-    /// Ends the socket, and its connection, when the session ends. Nil if the socket does not belong to a session.
+    /// From now on, ends the socket and its connection when the session ends. Returns nil if the socket does not belong
+    /// to a session.
     func watchSession(_ number: Int?) -> ObservationToken? {
         guard let number, client.resolved(settings, for: endpoint).authorizationType.unwrapped.0 != .none else {
             return nil

@@ -1,9 +1,9 @@
-/// The pings of one connection of a ``WebSocket``: after a silence, a ping is sent, and if the silence continues, the
-/// connection counts as lost. Time in which the connection is not read does not count.
+/// The pings of one connection of a ``WebSocket``: after a silence, a ping is sent. If the silence continues, the
+/// connection counts as lost. While the connection is not read, the time does not count.
 final class WebSocketPings: Sendable {
     private let task: Task<Void, Never>
 
-    /// - Returns: Nil if the options ask for no pings.
+    /// - Returns: Nil if the options disable pings.
     init?(_ channel: any WebSocketChannel, _ options: WebSocket.Options, _ clock: NetworkClock) {
         guard let interval = options.pingInterval, interval > .zero else { return nil }
         let limit = options.pingTimeout
@@ -27,7 +27,7 @@ final class WebSocketPings: Sendable {
         }
     }
 
-    /// Waits, and returns whether nothing has arrived meanwhile although the connection was read.
+    /// Waits. Returns true if the connection was read meanwhile, but nothing has arrived.
     private static func isSilent(
         _ channel: any WebSocketChannel, for time: Duration, on clock: NetworkClock, after action: () -> Void = {}
     ) async throws -> Bool {

@@ -4,9 +4,9 @@ package import Foundation
 package enum WriteOutcome: Sendable {
     /// The server has executed the write.
     case executed(HTTPResponse)
-    /// The write was refused by the server, or no request can be sent for it. A repetition would be refused, too.
+    /// The server has refused the write, or no request can be sent for the write. A repetition would be refused, too.
     ///
-    /// - Parameter mayBeExecuted: Whether the server may have executed it nevertheless.
+    /// - Parameter mayBeExecuted: Whether the server may nevertheless have executed the write.
     case refused(any Error, HTTPResponse?, mayBeExecuted: Bool)
     /// No server has executed the write. A later call may succeed.
     ///
@@ -89,7 +89,7 @@ package struct WriteSession: Sendable {
     package let token: AccessToken?
     /// Whether the session is over, so that its user has to log in again.
     package let isOver: Bool
-    /// Whether each log-in may be another user. If false, all tokens belong to one client, as with an API key.
+    /// Whether each log-in may belong to another user. If false, all tokens belong to one client, as with an API key.
     package let hasUsers: Bool
     /// Whether the token has no session id, or comes from a store that does not keep session ids.
     fileprivate let isUnnamed: Bool
@@ -106,8 +106,8 @@ package struct WriteSession: Sendable {
     /// Whether a call can be sent with the token.
     package var isUsable: Bool { token != nil && !isOver }
 
-    /// The id of the log-in. Nil if nobody is logged in, or if the app or the store does not keep the ids. In the next
-    /// process, the same user would then have another id, or another user would have the same id.
+    /// The id of the log-in. Nil if nobody is logged in, or if the app or the store does not keep the ids. If ids are
+    /// not kept, then in the next process the same user would have another id, or another user would have the same id.
     package var user: UUID? { isUnnamed ? nil : token?.session }
 }
 
@@ -156,7 +156,7 @@ extension NetworkClient {
     ///   - endpoint: The endpoint of the write.
     ///   - key: The idempotency key.
     ///   - body: The body in place of the endpoint's body; nil for the endpoint's body.
-    ///   - reportsDoubt: Whether the call is not repeated if the server may have executed it.
+    ///   - reportsDoubt: If true, the call is not repeated after an attempt that the server may have executed.
     ///   - session: The session to which the call belongs.
     ///   - hasOwner: Whether the write belongs to the user of the session. If not, it carries no token.
     ///   - check: Throws an error if the request must not be sent.

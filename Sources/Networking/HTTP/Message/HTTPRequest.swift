@@ -98,8 +98,8 @@ public struct HTTPRequest: Sendable {
         set { if storage.value.networkAccess != newValue { storage.value.networkAccess = newValue } }
     }
 
-    /// Whether a server has sent the call to another origin, by a redirect or as the location of an upload. Remains true
-    /// if a later redirect leads back to the origin of the call. Such a request carries no client certificate.
+    /// Whether a server has sent the call to another origin, by a redirect or as the location of an upload. Remains
+    /// true if a later redirect leads back to the origin of the call. Such a request carries no client certificate.
     package var isElsewhere: Bool {
         get { storage.value.isElsewhere }
         set { if storage.value.isElsewhere != newValue { storage.value.isElsewhere = newValue } }

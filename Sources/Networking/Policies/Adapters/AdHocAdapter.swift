@@ -8,7 +8,7 @@
 /// ```
 public struct AdHocAdapter: RequestAdapter {
     private let change: @Sendable (inout HTTPRequest, any Endpoint) async throws -> Void
-    /// The same adapter, if its closure never waits.
+    /// This adapter as a synchronous adapter; nil if its closure may wait.
     let synchronous: (any SynchronousRequestAdapter)?
 
     /// Creates an adapter from a closure that never waits. It is also called for
@@ -38,7 +38,7 @@ public struct AdHocAdapter: RequestAdapter {
 
 /// The adapters of one call. Only the code in the folder `Adapters` changes this part of a request.
 struct AdapterOrder: HTTPRequest.Order {
-    /// Nil means the adapters of the next level.
+    /// Nil means that the next level of the settings determines the adapters: the endpoint, then the service.
     fileprivate(set) var adapters: [any RequestAdapter]?
 
     var outsideOrigin: AdapterOrder? { self }

@@ -10,8 +10,8 @@ package struct Admission: Sendable {
         self.policies = policies
     }
 
-    /// Enters every policy. Waits for limits in a fixed order, and keeps the permits of limits that the request already
-    /// has. A request of a token refresh enters no policy.
+    /// Enters every policy. Waits for limits in a fixed order. Meanwhile, the request keeps the permits of the limits
+    /// that it has already entered. A request of a token refresh enters no policy.
     ///
     /// - Parameter noteWait: Called with each policy that the request must wait for.
     /// - Throws: The error of a policy, or the interruption of the call.

@@ -105,8 +105,8 @@ public protocol AdmissionPolicy: ResetParticipant {
     ///
     /// - Throws: The reason why the request must not be sent at all.
     func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit
-    /// Receives the head of the response, before the body arrives. A body may take minutes, so decide here what must
-    /// not wait for it, such as whether further requests are sent. Default: does nothing.
+    /// Receives the head of the response, before the body arrives. A body may take minutes. Make decisions here that
+    /// must not wait for the body, such as whether further requests are sent. Default: does nothing.
     ///
     /// The method is called at most once for each permit, and never after ``leave(_:_:)`` has begun. It is called for
     /// the last response of the attempt, after redirects, even if the response is a 304 or a stored response replaces

@@ -3,17 +3,19 @@
 ///
 /// The gate closes for an origin after a 429, 503 or 529 response with `Retry-After`, and after a response whose
 /// `RateLimit` field says that no requests remain. A response after a redirect to another origin closes no gate.
-/// Otherwise, a foreign server could close the gate of the app's own server, by redirecting calls to a URL that this
-/// server refuses. The gate opens when the requested time has passed. Requests wait until then. A request whose
-/// deadline is earlier ends at once. A token refresh never waits. Use one gate for all services of a server.
+/// Otherwise, a foreign server could redirect calls to a URL that the app's own server refuses, and would thereby close
+/// the gate of the app's own server. The gate opens when the requested time has passed. Requests wait until then. A
+/// request whose deadline is earlier ends at once. A token refresh never waits. Use one gate for all services of a
+/// server.
 ///
 /// If thousands of clients wait until the same time, all of them send their requests in the same second. With
-/// `BackoffGate(spread: 0.5)`, some requests are sent at random times after the pause, spread over half of its length:
-/// repeated requests, and requests that have waited for the end of the pause. If new requests begin at a constant rate,
-/// this is 1 + 1 / 0.5 = 3 times the normal load. The first of these requests is the probe: if the server asks for
-/// another pause, the other requests continue to wait. A request that begins after the pause does not wait. One pause
-/// never delays a request for longer than the pause and its spread. If the deadline of the request is before the end of
-/// the spread, the request is sent in the first half of the time between the end of the pause and the deadline.
+/// `BackoffGate(spread: 0.5)`, two kinds of requests are sent at random times after the pause, spread over half of its
+/// length: repeated requests, and requests that have waited for the end of the pause. If new requests begin at a
+/// constant rate, the load during this time is 1 + 1 / 0.5 = 3 times the normal load. The first of these requests is
+/// the probe: if the server asks for another pause, the other requests continue to wait. A request that begins after
+/// the pause does not wait. One pause never delays a request for longer than the pause and its spread. If the deadline
+/// of the request is before the end of the spread, the request is sent in the first half of the time between the end of
+/// the pause and the deadline.
 ///
 /// If `RateLimit` requests a longer time than ``init(longest:spread:clock:random:)`` allows, for example because the
 /// daily quota is used up, requests do not wait. Instead, they end at once with ``NetworkError/Kind/rateLimited`` until
@@ -159,8 +161,8 @@ extension HTTPStatus {
 /// uses many hosts retains only the values of recent hosts.
 struct OriginTable<Value: Sendable>: Sendable {
     private(set) var values: [HTTPOrigin: Value] = [:]
-    /// The number of values at which expired values are removed. It is twice the number of values that the last removal
-    /// kept, so that a search through all values is rare.
+    /// When the table contains this number of values, expired values are removed. The number is twice the number of
+    /// values that the last removal kept, so that a search through all values is rare.
     private var evictionThreshold = 64
 
     var count: Int { values.count }

@@ -127,10 +127,11 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         change(origin, at: now) { $0.leave(outcome, probe: probe, at: now) }
     }
 
-    /// Counts the outcome of the request, unless it is a probe whose outcome was counted when its head arrived. If the
-    /// host redirected the request to another origin, the redirect counts as a success of the host. The outcome does
-    /// not count for the other origin. Otherwise, a host could open the circuit of another host by redirecting requests
-    /// to a path that fails there. An upload that continues at another origin says nothing about the host.
+    /// Counts the outcome of the request, unless the request is a probe whose outcome was counted when the head
+    /// arrived. If the host redirected the request to another origin, the redirect counts as a success of the host. The
+    /// outcome does not count for the other origin. Otherwise, a host could open the circuit of another host by
+    /// redirecting requests to a path that fails there. An upload that continues at another origin says nothing about
+    /// the host.
     public func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         guard let origin = permit.origin else { return }
         let admission = permit.context as? Admission

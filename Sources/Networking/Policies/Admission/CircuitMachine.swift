@@ -36,7 +36,7 @@ package struct CircuitMachine: Sendable {
     package private(set) var openings = 0
     /// The number of probes so far. The success of any probe counts. Other outcomes count only for the last probe.
     package private(set) var probes = 0
-    /// The time at which the next probe may begin although the last one is still in progress.
+    /// The time from which the next probe may begin, even if the last probe is still in progress.
     private var nextProbe = Duration.zero
     /// The end of the newest slice.
     private var sliceEnd = Duration.zero

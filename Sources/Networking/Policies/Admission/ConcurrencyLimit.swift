@@ -110,14 +110,14 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
         }
     }
 
-    /// Halves the limit of a host, unless requests that were admitted before the limit was last halved are still in
-    /// progress: their refusals say nothing about the lower limit.
+    /// Halves the limit of a host. Does nothing if requests that were admitted before the limit was last halved are
+    /// still in progress: their refusals say nothing about the lower limit.
     private func reduce(_ origin: HTTPOrigin, _ state: inout State) {
         guard limit > 1 else { return }
         let reduced = state.reduced[origin]
         guard reduced?.earlier ?? 0 == 0 else { return }
-        // There is no time after which a lower limit is certainly outdated. If there are very many such hosts, the
-        // limit forgets all of them.
+        // There is no time after which a lower limit is certainly outdated. If very many hosts have a lower limit, all
+        // lower limits are removed.
         state.reduced.makeRoom(for: origin) { _ in false }
         state.reduced[origin] = Reduction(
             limit: max((reduced?.limit ?? limit) / 2, limit / 8, 1),

@@ -2,8 +2,8 @@ import Foundation
 
 /// Whether the network can be reached, and through which interface.
 public enum ReachabilityStatus: Hashable, Sendable {
-    /// The status is not known: no check has ended yet, a check was abandoned, or the system does not say, as on a
-    /// watch. Nothing waits because of this status.
+    /// The status is not known: no check has ended yet, a check was abandoned, or the system does not report the
+    /// status, as on a watch. Nothing waits because of this status.
     case unknown
     /// The network cannot be reached.
     case notReachable
@@ -18,7 +18,7 @@ public enum ReachabilityStatus: Hashable, Sendable {
         case wired
         /// Wi-Fi.
         case wireless
-        /// A wired network or Wi-Fi, if the system does not say which; any network that is not known to be cellular.
+        /// A wired network or Wi-Fi, if the system does not report which; any network that is not known to be cellular.
         case ethernetOrWiFi
         /// A cellular network.
         case cellular

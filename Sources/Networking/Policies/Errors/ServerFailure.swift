@@ -1,7 +1,7 @@
 public import Foundation
 
-/// A failure that contains the server's error, which was decoded from the error response, and the ``NetworkError`` of
-/// the response.
+/// A failure that contains two errors: the server's error, decoded from the error response, and the ``NetworkError`` of
+/// that response.
 ///
 /// ```swift
 /// } catch let error as ServerFailure<LoginError> where error.status == .unprocessableContent {

@@ -1,7 +1,7 @@
 import Foundation
 
-/// An observer that requests time from the system to finish calls that are in progress when the app goes to the
-/// background: one background task for each call.
+/// An observer for calls that are in progress when the app goes to the background. It requests time from the system to
+/// finish them, with one background task for each call.
 ///
 /// The library does not depend on an application framework. Pass the two closures that begin and end a background task:
 ///
@@ -13,9 +13,9 @@ import Foundation
 /// let profiles = ProfileService(environment: environment) { $0.observers = [background] }
 /// ```
 ///
-/// The observer ends the background task of a call after the callbacks of the call. When the time that the system has
-/// granted expires, the observer ends the background task immediately, as the system requires. It does not cancel the
-/// call.
+/// The observer ends the background task of a call after the callbacks of the call have run. When the time that the
+/// system has granted expires, the observer ends the background task immediately, as the system requires. It does not
+/// cancel the call.
 public struct BackgroundTaskObserver<Identifier: Sendable>: RequestObserver {
     private let begin: @Sendable (_ expire: @escaping @Sendable () -> Void) -> Identifier
     private let end: @Sendable (Identifier) -> Void

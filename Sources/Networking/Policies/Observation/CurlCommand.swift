@@ -88,8 +88,8 @@ private struct BodyArguments {
 
 /// Functions for words of a POSIX shell.
 enum ShellText {
-    /// Returns a text as one quoted word. A shell reads bytes, but Foundation treats a quote with a combining mark as a
-    /// different character than a quote.
+    /// Returns a text as one quoted word. The text is split as bytes, because a shell reads bytes. Foundation treats a
+    /// quote with a combining mark as a different character than a quote.
     static func quoted(_ text: String) -> String {
         let pieces = text.utf8.split(separator: UInt8(ascii: "'"), omittingEmptySubsequences: false)
         return "'" + pieces.map { String(Substring($0)) }.joined(separator: "'\\''") + "'"

@@ -88,7 +88,8 @@ extension HARArchive {
 }
 
 extension HARArchive {
-    /// A member that the format requires and that nothing reads. What another program has written into it is ignored.
+    /// A member that the format requires, but that the library does not read. The value that another program has
+    /// written is ignored.
     package struct Unread<Value: UnreadValue>: Codable, Sendable, Hashable {
         init() {}
 

@@ -70,7 +70,7 @@ public struct HARArchive: Codable, Sendable, Hashable {
         package var connection: String?
         /// Additional information from the library.
         package var comment: String?
-        /// `websocket` if the exchange is the handshake of a WebSocket. Browsers write this member and the next one.
+        /// `websocket` if the exchange is the handshake of a WebSocket. Browsers write this member and ``messages``.
         package var resourceType: String?
         /// The messages of the WebSocket that the exchange has opened.
         package var messages: [SocketMessage]?
@@ -178,7 +178,7 @@ public final class HARRecorder: RequestObserver {
 
     /// A WebSocket whose messages are recorded.
     private struct Socket: Sendable {
-        /// The number of its entry, counted from the first recorded entry.
+        /// The number of the WebSocket's entry, counted from the first recorded entry.
         let number: Int
         var count = 0
         /// The number of bytes of its messages.
@@ -241,6 +241,6 @@ public final class HARRecorder: RequestObserver {
 }
 
 extension HARArchive: RedactedReflectable {
-    /// The number of exchanges. The texts of a server are in the file only, where they are escaped.
+    /// The number of exchanges. Texts of a server are not shown here; only the file contains them, escaped.
     var redactedDescription: String { "HARArchive (\(count) exchanges)" }
 }

@@ -121,8 +121,8 @@ public struct LogObserver: RequestObserver {
     private func text(of report: CallReport) -> String {
         guard let error = report.error else { return report.description }
         if let error = error as? NetworkError { return "\(error) in \(report.duration.shortText)" }
-        // The text of an error of the app may contain anything. Therefore only its type and the original failure are
-        // shown.
+        // The text of an error that the app defines may contain anything. Therefore only the type of the error and the
+        // original failure are shown.
         let last = report.attempts.last
         let decision = last?.decision.map { " (\($0))" } ?? ""
         let failure = (last?.error as? NetworkError).map { "\($0) in \(report.duration.shortText)" } ?? "\(report)"

@@ -1,6 +1,6 @@
 /// The observers of one call. Only the code in the folder `Observation` changes this part of a request.
 struct ObserverOrder: HTTPRequest.Order {
-    /// Nil means the observers of the next level.
+    /// Nil means that the next level of the settings determines the observers: the endpoint, then the service.
     fileprivate(set) var observers: [any RequestObserver]?
 
     var outsideOrigin: ObserverOrder? { self }

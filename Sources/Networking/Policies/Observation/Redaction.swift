@@ -65,7 +65,7 @@ public struct Redaction: Sendable {
 }
 
 extension Redaction {
-    /// Returns the value of a field, or its replacement if it must be hidden.
+    /// Returns the value of a field, or the replacement if the value must be hidden.
     public func value(of field: HTTPHeader) -> String {
         if field.isSensitive { return showsCredentials ? field.value : Redaction.mark }
         if Redaction.addresses.contains(field.name) { return address(field.value) }
@@ -134,7 +134,7 @@ extension Redaction {
         "<\(length) bytes\(type.map { " of \($0.essence)" } ?? "")>"
     }
 
-    /// Returns what is shown of a body. Nil: its length and media type.
+    /// Returns the part of a body that is shown. Nil if only the length and the media type are shown.
     private func shown(_ body: Data, _ type: MediaType?) -> String? {
         guard let fields else { return body.asText.flatMap { $0.utf8.contains(0) ? nil : $0 } }
         // The whole body is parsed, so a large one is not shown.

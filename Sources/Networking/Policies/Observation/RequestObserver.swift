@@ -36,9 +36,10 @@ public protocol RequestObserver: Sendable {
     /// Whether the observer receives ``RequestEvent/progress(_:)``. If true, the bytes of the call are counted for
     /// these events. Default: false.
     var wantsProgress: Bool { get }
-    /// Returns the observer that receives the events of a call that begins. An observer that wraps another one calls
-    /// this method of the other one, too. To keep state for each call, return a new
-    /// object for each call. This object receives only the events of its call. Default: this observer.
+    /// Returns the observer that receives the events of one call. This method is called when the call begins. An
+    /// observer that wraps another observer must also call this method of the wrapped observer. To keep state for each
+    /// call, return a new object for each call. This object receives only the events of its call. Default: this
+    /// observer.
     func observer(of call: RequestEvent.Call) -> any RequestObserver
 }
 
@@ -96,7 +97,7 @@ public final class RequestObservers: Sendable {
         registrations.add(observer)
     }
 
-    /// Calls a closure once at the end of each call, after its retries and after the callbacks of its task.
+    /// Calls a closure once at the end of each call, after its retries, and after the callbacks of its task have run.
     public func onFinish(_ handler: @escaping @Sendable (RequestEvent.Call, CallReport) -> Void) -> ObservationToken {
         register(FinishObserver(handler: handler))
     }

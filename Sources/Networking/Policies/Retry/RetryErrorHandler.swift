@@ -57,7 +57,7 @@ struct RetryOrder: HTTPRequest.Order {
     func history(of handler: ObjectIdentifier) -> RetryPolicy.History { histories[handler] ?? RetryPolicy.History() }
 
     var outsideOrigin: RetryOrder? { self }
-    /// A request that does not belong to the call is not repeated by its policy.
+    /// The policy of the call does not apply to a request that does not belong to the call.
     var outsideCall: RetryOrder? { nil }
     /// Empty, because retries of a request do not change its response.
     var identity: [String] { [] }

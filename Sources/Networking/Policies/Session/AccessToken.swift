@@ -1,6 +1,6 @@
 public import Foundation
 
-/// An access token with its expiry, if it is known, and the refresh token that was issued with it.
+/// An access token, its expiry if known, and the refresh token that was issued with the access token.
 ///
 /// It is `Codable`, so that the app can save it in its secure store. Its descriptions do not show the secrets.
 public struct AccessToken: Hashable, Codable, Sendable {
@@ -127,9 +127,9 @@ extension AccessToken {
 /// without a store.
 package enum StoredTokenChange: Sendable, Equatable {
     /// Save a token. If the store contains another token of the same session, the token is saved only if `over`
-    /// contains the value of the stored token; otherwise, the stored token is newer. If the store is empty, the token
-    /// is saved only if `over` contains nil; otherwise, another process has logged out. After a log-in, the token is
-    /// also saved if the store is empty or contains a token of another session.
+    /// contains the value of the stored token. A stored token that `over` does not contain is newer. If the store is
+    /// empty, the token is saved only if `over` contains nil; otherwise, another process has logged out. After a
+    /// log-in, the token is also saved if the store is empty or contains a token of another session.
     case save(AccessToken, over: Set<String?>, isLogIn: Bool)
     /// Remove the token if it belongs to one of these sessions. Nil means any session.
     case remove(sessions: Set<UUID>?)
@@ -142,8 +142,8 @@ package enum StoredTokenChange: Sendable, Equatable {
 
     /// Returns what to write in place of the token that the store contains.
     ///
-    /// - Parameter isUndecodable: Whether the store contains something that is not a token. It counts as no token, and
-    ///   a log-out removes it.
+    /// - Parameter isUndecodable: Whether the store contains something that is not a token. Such content counts as no
+    ///   token, and a log-out removes it.
     package func step(finding stored: AccessToken?, isUndecodable: Bool = false) -> Step {
         switch self {
         case .save(let token, let displaced, let isLogIn):

@@ -18,7 +18,7 @@ extension AccessTokenMachine {
     /// The maximum number of endpoints in ``refusing``.
     static let maximumRefusing = 64
 
-    /// The session number of the tokens of sessions that have ended. No session has this number.
+    /// The session number that marks tokens of ended sessions. No session has this number.
     static let endedNumber = -1
 
     /// Rule 5: the server has responded to a request, and has not refused its token.
@@ -33,7 +33,7 @@ extension AccessTokenMachine {
     }
 
     /// Rule 3: the server has refused the token of a request. Notes whether the token was the current token at that
-    /// time, and starts the refresh if no other handler can decide before the handler of the session.
+    /// time, and starts the refresh if the handler of the session is the first handler that can decide.
     package mutating func hear(
         refusalOf mark: inout SessionTicket.Mark, by endpoint: RefusingEndpoint, in member: SessionTicket.Member,
         startsRefresh: Bool
@@ -103,7 +103,7 @@ package enum TokenUnavailable: Error, CustomStringConvertible {
     case fixed
     /// The endpoint has refused a token that a refresh had just brought.
     case refusedAgain
-    /// The refresh itself asks for the token that it has to get.
+    /// Code inside the refresh asks for the token that this refresh has to get.
     case insideRefresh
 
     package var description: String {

@@ -54,7 +54,7 @@ extension AccessTokenMachine {
 
     /// Rule 14: adds a waiter that demands a refresh, although no token was refused.
     ///
-    /// - Parameter session: The number of the session whose token it demands.
+    /// - Parameter session: The number of the session whose token the waiter demands.
     package mutating func wait(_ waiter: Waiter, forRefreshOf session: Int) -> [Effect] {
         guard session == sessionNumber else { return [.fail(waiter, SessionEnded())] }
         if let over, !hasStore { return [.fail(waiter, over)] }
@@ -68,8 +68,8 @@ extension AccessTokenMachine {
     }
 
     /// Rules 5 and 15: returns whether the token has expired or is about to expire, or whether the first token has to
-    /// be fetched. A token is about to expire in the last 30 seconds of its lifetime, by default, or in the last tenth
-    /// of its lifetime if a tenth is less.
+    /// be fetched. By default, a token is about to expire in the last 30 seconds of its lifetime. If a tenth of the
+    /// lifetime is shorter, this tenth is used instead.
     func needsRefresh(at now: Date) -> Bool {
         guard mayRefresh, !isUntried, !hasWrongExpiry else { return false }
         guard let token else { return true }

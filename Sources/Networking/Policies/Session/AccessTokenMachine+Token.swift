@@ -14,9 +14,9 @@ extension AccessTokenMachine {
     }
 
     /// Rules 8 and 11: the token was rotated outside of the supervisor. The session stays the same. If the new token
-    /// has no refresh token, it keeps the old refresh token. A new token is ignored after a log-out, or if it belongs
-    /// to another session. If the new token is already the current token, nothing happens, and the result of a refresh
-    /// in progress counts.
+    /// has no refresh token, it gets the refresh token of the old token. A new token is ignored after a log-out, or if
+    /// it belongs to another session. If the new token is already the current token, nothing happens, and the result of
+    /// a refresh in progress counts.
     package mutating func replace(_ token: AccessToken, at now: Date) -> [Effect] {
         guard let current = self.token, token.session == nil || token.session == session else { return [] }
         var token = token
@@ -64,7 +64,7 @@ extension AccessTokenMachine {
 
     /// Rule 7: a job ended without a token.
     ///
-    /// - Parameter isLogOut: Whether the error says that nobody is logged in.
+    /// - Parameter isLogOut: Whether the error means that nobody is logged in.
     package mutating func fail(_ job: Job, with error: any Error, isLogOut: Bool) -> [Effect] {
         guard let ended = take(job) else { return [] }
         guard !ended.isSuperseded else { return follow(ended) }
@@ -125,7 +125,7 @@ extension AccessTokenMachine {
         (endedSessions, displaced, mayHoldAny) = ([], [], false)
     }
 
-    /// Whether only another process can have stored a token that differs from the current token.
+    /// Whether a different token in the store can come only from another process.
     package var isToLook: Bool {
         guard case .read(isKept: true) = storage else { return false }
         return refresh == nil
@@ -161,7 +161,7 @@ extension AccessTokenMachine {
         tokenGeneration = generation
         tokenOrigin = .elsewhere
         receivedAt = now
-        // After a log-out, no call may log in again.
+        // After a log-out, no call may fetch a first token again.
         if form == .fetchesFirst { form = .renewable }
         refusing = []
         (isUntried, hasWrongExpiry) = (false, false)

@@ -15,7 +15,8 @@ package struct AccessTokenMachine: Sendable {
         case none
         /// The store has not been read yet.
         case unread
-        /// Whether the store contains the current token, as far as the machine knows.
+        /// The store has been read. `isKept` is true if the store contains the current token, as far as the machine
+        /// knows.
         case read(isKept: Bool)
     }
 
@@ -82,9 +83,9 @@ package struct AccessTokenMachine: Sendable {
     /// A call or other code that waits for a job.
     package struct Waiting: Sendable {
         package let id: Waiter
-        /// The number of the session of its call; nil if it waits only until the store has been read.
+        /// The number of the session of the waiting call; nil if the waiter waits only until the store has been read.
         let session: Int?
-        /// Rule 10: whether it continues if there is no token.
+        /// Rule 10: whether the waiter continues if there is no token.
         var isOptional = false
 
         /// Ends the wait without a token. Rule 10: if nobody is logged in, a call whose token is optional continues.
@@ -106,7 +107,8 @@ package struct AccessTokenMachine: Sendable {
     package struct Refresh: Sendable {
         package let id: Int
         package let kind: Job.Kind
-        /// Whether the token was set or removed after the refresh began. Then the result of the refresh does not count.
+        /// Whether the token was set or removed after the refresh began. If so, the result of the refresh does not
+        /// count.
         package internal(set) var isSuperseded = false
         /// Whether another refresh must follow, because the token that was set after this refresh began also needs a
         /// refresh.
@@ -127,7 +129,7 @@ package struct AccessTokenMachine: Sendable {
     package internal(set) var tokenOrigin = Origin.elsewhere
     package internal(set) var receivedAt: Date
     package internal(set) var form: Form
-    /// The number of seconds before its expiry from which a token counts as about to expire. Such a token is refreshed
+    /// The time before its expiry, in seconds, in which a token counts as about to expire. Such a token is refreshed
     /// before a request is sent with it.
     package let leeway: TimeInterval
     /// The token before the current one, for requests to which the app adds the token itself.
@@ -151,7 +153,7 @@ package struct AccessTokenMachine: Sendable {
     /// The replaced tokens that the store may still contain. A nil element means that there was no token, and that the
     /// store may still be empty.
     package internal(set) var displaced: Set<String?> = []
-    /// Whether a token was set or removed before the store was read. Then the content of the store is not known.
+    /// Whether a token was set or removed before the store was read. If so, the content of the store is not known.
     package internal(set) var mayHoldAny = false
 
     /// - Parameter session: The id of the session if the token has no session id.

@@ -13,9 +13,9 @@ public import Foundation
 /// ## When it is called
 ///
 /// The supervisor calls ``load()`` in these cases: when the supervisor is created; before each refresh and each write;
-/// when ``changes()`` reports a change; before it declares the session over; for an authorized call in a session that
-/// is over. It calls ``save(_:replacing:)`` after a refresh and when the app sets or removes the token. It refreshes
-/// the token inside ``exclusively(_:)``.
+/// when ``changes()`` reports a change; before the supervisor declares the session over; for an authorized call in a
+/// session that is over. It calls ``save(_:replacing:)`` after a refresh and when the app sets or removes the token. It
+/// refreshes the token inside ``exclusively(_:)``.
 ///
 /// The methods are called on any thread, several at a time. They must not set the supervisor's token.
 ///
@@ -60,7 +60,7 @@ public protocol AccessTokenStore: Sendable {
     ///     is not a token. Tokens are compared by `==`.
     /// - Returns: False if the store contains another token. In this case, nothing is written.
     func save(_ token: AccessToken?, replacing expected: AccessToken?) async throws -> Bool
-    /// Runs an operation while no other process runs an operation.
+    /// Runs an operation exclusively: until the operation ends, no other process runs an operation in this method.
     ///
     /// - Throws: The error of the operation, or `CancellationError` if the task is cancelled while it waits.
     func exclusively<Value: Sendable>(_ operation: ExclusiveOperation<Value>) async throws -> Value

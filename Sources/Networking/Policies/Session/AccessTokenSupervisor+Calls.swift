@@ -2,7 +2,8 @@ import Foundation
 
 // The methods for the gate, the adapter and the handler.
 extension AccessTokenSupervisor {
-    /// Adds the current token to a request of a call, and notes it in the request. Adds no field if there is no token.
+    /// Adds the current token to a request of a call, and notes the token in the request. Adds no field if there is no
+    /// token.
     ///
     /// - Parameter addFields: Adds other fields that belong to the token.
     /// - Throws: ``NetworkError/Kind/noToken`` if the call belongs to another session, unless its token is optional.
@@ -38,7 +39,7 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Notes the token of a request to which the app has added it itself.
+    /// Notes, in the request, the token that the app itself has added to the request.
     ///
     /// - Throws: ``NetworkError/Kind/noToken`` if the call belongs to another session, whose token the request may
     ///   carry.
@@ -56,7 +57,8 @@ extension AccessTokenSupervisor {
     ///
     /// - Parameters:
     ///   - number: The number of the session in which the call began. Default: the current session.
-    ///   - isFirst: Returns whether no other error handler of the service can decide before the handler of the session.
+    ///   - isFirst: Returns true if the handler of the session is the first error handler of the service that can
+    ///     decide.
     func beginCall(
         with request: inout HTTPRequest, of endpoint: any Endpoint, inSession number: Int?,
         isFirst: @escaping @Sendable () -> Bool
@@ -92,7 +94,8 @@ extension AccessTokenSupervisor {
     /// Waits until the requests of a call may be sent.
     func waitToPass(of call: SessionTicket.Call) async throws {
         let refreshed = try await wait(for: call) { $0.wait($1, of: call.member, toPassAt: $2) }
-        // A token from a refresh uses up the one refresh of this call: if the token is refused, the call ends.
+        // If the token comes from a refresh, the call has used its only refresh. If this token is refused, the call
+        // ends.
         change(call) { $0.pass(refreshed: refreshed) }
     }
 
@@ -116,8 +119,9 @@ extension AccessTokenSupervisor {
         hear(refusal: response)
     }
 
-    /// Receives the complete response, after its head. If the body refuses the token, a refresh begins under the same
-    /// condition. The gate calls this method before the permit is released.
+    /// Receives the complete response, after its head. If the body refuses the token, and no other error handler can
+    /// decide before the handler of the session, a refresh begins. The gate calls this method before the permit is
+    /// released.
     func hear(_ response: HTTPResponse) {
         guard response.isRefusal else { return hear(acceptance: response) }
         if response.isRefusalByBody { hear(refusal: response) }
@@ -132,8 +136,8 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Receives the response to one of several requests of an attempt. A token that the server has accepted during the
-    /// attempt and refuses later has expired, so the call may wait for another refresh.
+    /// Receives the response to one of several requests of an attempt. If the server has accepted the token earlier in
+    /// the attempt and now refuses it, the token has expired. The call may then wait for another refresh.
     private func hear(progress response: HTTPResponse) {
         hear(acceptance: response)
         if let (call, _) = response.request.parts.session?.sending(of: self) { change(call) { $0.advance() } }
@@ -150,8 +154,8 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Waits until a call whose token was refused may be sent again: at once if there is a newer token, otherwise after
-    /// the refresh. If no refresh is in progress, a refresh begins.
+    /// Waits until a call whose token was refused may be sent again. If there is a newer token, does not wait;
+    /// otherwise waits for the refresh. If no refresh is in progress, a refresh begins.
     ///
     /// - Returns: The reason for the repetition; nil if the call has already been repeated for this reason.
     /// - Throws: The reason why there is no token.

@@ -88,7 +88,8 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Names calls that wait for the refresh, because one of them may be a call that the refresh itself waits for.
+    /// The reason of the error when the time limit has passed. It names calls that wait for the refresh, because the
+    /// refresh itself may wait for one of these calls.
     private var textOfTimeLimit: String {
         let waiting = state.withLock { $0.waiters.values.compactMap(\.call) }
         let names = Set(waiting.prefix(100).map { $0.endpointName() }).sorted().prefix(3)

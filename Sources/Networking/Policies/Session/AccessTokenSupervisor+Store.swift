@@ -7,7 +7,7 @@ extension AccessTokenSupervisor {
         case token(AccessToken, from: AccessTokenMachine.Origin, isKept: Bool)
         case nothing
 
-        /// A token that another process has stored. If it has no session id, it belongs to a session of its own.
+        /// A token that another process has stored. A token without a session id belongs to a session of its own.
         static func found(_ token: AccessToken) -> Finding {
             .token(token.inSession(token.sessionID), from: .elsewhere, isKept: true)
         }
@@ -21,8 +21,8 @@ extension AccessTokenSupervisor {
         return try await store.exclusively(ExclusiveOperation { [self] in try await result(of: job, in: store) })
     }
 
-    /// Calls the app's closure. Rule 8: if the new token has no refresh token, the old one stays valid (RFC 6749,
-    /// section 6).
+    /// Calls the app's closure. Rule 8: if the new token has no refresh token, the old refresh token stays valid (RFC
+    /// 6749, section 6).
     private func renew(_ old: AccessToken?) async throws -> AccessToken {
         var new = try await refresh(old)
         if let fault = new.fault {
@@ -236,8 +236,8 @@ extension AccessToken {
     }
 }
 
-/// A token store has refused every write, as if other processes changed the token each time, or as if it compared
-/// tokens in another way than `==`.
+/// A token store has refused every write. Either other processes changed the token each time, or the store does not
+/// compare tokens by `==`.
 struct RefusingTokenStore: Error, CustomStringConvertible {
     let writes: Int
 

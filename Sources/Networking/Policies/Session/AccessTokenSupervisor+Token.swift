@@ -27,8 +27,8 @@ extension AccessTokenSupervisor {
         try await token { $0.wait($1, of: SessionTicket.Member(of: $2), toPassAt: $3) }
     }
 
-    /// Refreshes the token, even if it has not expired, for example because another SDK reports that it was refused.
-    /// If a refresh is in progress, the method waits for it.
+    /// Refreshes the token, even if it has not expired, for example because another SDK reports that the token was
+    /// refused. If a refresh is in progress, the method waits for it.
     ///
     /// - Returns: The new token.
     /// - Throws: As ``validToken()``; also if the token is fixed.

@@ -27,7 +27,7 @@ public final class AccessTokenSupervisor: Sendable {
     /// A closure that gets a new token, which replaces the old token. The old token is nil if the first token has to be
     /// fetched.
     ///
-    /// The closure returns the token and does not save it. If the token has no refresh token, it keeps the refresh
+    /// The closure returns the token and does not save it. If the new token has no refresh token, it gets the refresh
     /// token of the old token ([RFC 6749 section 6](https://www.rfc-editor.org/rfc/rfc6749#section-6)). Calls that the
     /// closure makes, in any service, need no permit, carry no token, wait for no refresh and start no refresh. All
     /// other adapters and handlers apply to these calls. Callers wait for the closure at most `refreshTimeout`, 30
@@ -44,8 +44,8 @@ public final class AccessTokenSupervisor: Sendable {
     /// After any other error, the session continues.
     public typealias Refresh = @Sendable (_ old: AccessToken?) async throws -> AccessToken
 
-    /// The broadcaster of the events of the session. A store is read as soon as the supervisor exists: observe with
-    /// `replayingCurrent`, so that you do not miss an event of the first reading.
+    /// The broadcaster of the events of the session. A supervisor with a store begins to read it at once. Observe with
+    /// `replayingCurrent`, so that you do not miss an event of this first reading.
     public let events = Broadcaster<AccessTokenSupervisor.Event>()
     /// The broadcaster of the token. It publishes the token after each log-in, refresh and log-out. Its current value
     /// is the current token, which is nil after a log-out; there is no value until the store has been read.
@@ -89,7 +89,7 @@ public final class AccessTokenSupervisor: Sendable {
     let store: (any AccessTokenStore)?
     let clock: NetworkClock
     let refreshTimeout: Duration
-    /// Whether each log-in is another user. If not, all tokens belong to one client.
+    /// Whether each log-in may belong to another user. If false, all tokens belong to one client.
     let hasUsers: Bool
     /// The id of the first session if its token came without an id. The next process assigns another id to this
     /// session.
@@ -104,12 +104,14 @@ public final class AccessTokenSupervisor: Sendable {
     /// - Parameters:
     ///   - token: The first token. Nil means logged out: requests are sent without a token, and no refresh starts.
     ///   - fetchingFirst: Whether the first token is fetched by `refresh` before the first request is sent, as for
-    ///     OAuth client credentials. This applies only while no token has ever been set or removed. Default: false.
+    ///     OAuth client credentials. This applies only until a token is set or removed for the first time. Default:
+    ///     false.
     ///   - unauthorizedStatuses: The statuses that mean that a token is refused. Default: 401. A 401 with the error
     ///     `insufficient_scope` (RFC 6750 section 3.1) does not refuse the token.
     ///   - refuses: Returns whether a response refuses the token although its status does not mean so, for example a
-    ///     GraphQL response with the code `UNAUTHENTICATED`. It is called once for each response to a request that
-    ///     carries the token, if the body is in memory, on any thread. Such a response is a failure, and is not stored.
+    ///     GraphQL response with the code `UNAUTHENTICATED`. The closure is called on any thread, once for each
+    ///     response whose request carries the token and whose body is in memory. A response that refuses the token is a
+    ///     failure, and is not stored.
     ///   - refreshTimeout: The time for which callers wait for a refresh. Default: 30 seconds. A result that arrives
     ///     later is still used if it arrives within twice that time, or before the result of another refresh.
     ///   - refreshLeeway: How long before its expiry a token counts as about to expire. Such a token is refreshed
@@ -227,9 +229,8 @@ public final class AccessTokenSupervisor: Sendable {
     /// Replaces the current token with another token of the same session. Use this method if an extension of the app
     /// has fetched a token with a separate refresh, or if the same user has logged in again. The new token takes
     /// precedence over a refresh in progress, and calls continue with the new token. If the new token has no refresh
-    /// token, it keeps the refresh token of the current token. The method does nothing if there is no current token,
-    /// for example after nil was assigned, or if the new token carries the id of another session
-    /// (``AccessToken/session``).
+    /// token, it gets the refresh token of the current token. The method does nothing if there is no current token, for
+    /// example after nil was assigned, or if the new token carries the id of another session (``AccessToken/session``).
     public func replace(_ token: AccessToken) {
         run { $0.replace(token, at: $1) }
     }

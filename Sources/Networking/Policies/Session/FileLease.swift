@@ -75,7 +75,7 @@ package struct FileLease: Sendable {
         do { return try result.get() } catch { throw isLost.withLock { $0 } ? LeaseLost() : error }
     }
 
-    /// Calls a closure while the file is locked against all other processes. A file that was removed in the meantime is
+    /// Locks the file against all other processes, and calls a closure. A file that was removed in the meantime is
     /// created again, because the lock of a removed file excludes no process.
     ///
     /// - Throws: `CocoaError` with the path, also if the file has been removed a hundred times in succession.
@@ -132,7 +132,8 @@ package struct FileLease: Sendable {
         if let file = claim.file.withLock({ $0 }) { close(file) }
     }
 
-    /// The time for which a holder is valid: at most a day, unless the leases of this process are longer.
+    /// The time for which each renewal of a holder is valid: at most a day, unless the leases of this process are
+    /// longer.
     private func limit(of holder: Holder) -> Duration {
         .seconds(min(max(holder.seconds, 0), max(86_400, length / .seconds(1))))
     }

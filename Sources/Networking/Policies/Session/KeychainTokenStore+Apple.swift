@@ -111,7 +111,8 @@
             try check(status)
         }
 
-        /// Runs the operation while this process holds the lease. If there is no lease, runs the operation at once.
+        /// Waits for the lease, and holds it while the operation runs. If the store has no lease, runs the operation at
+        /// once.
         public func exclusively<Value: Sendable>(_ operation: ExclusiveOperation<Value>) async throws -> Value {
             guard let lease else { return try await operation() }
             return try await lease.hold(operation)

@@ -27,8 +27,8 @@ extension SessionTicket {
         /// Notes that the call has made progress with the token.
         package mutating func advance() { (isRepeated, refreshedGeneration) = (false, nil) }
 
-        /// Returns whether the call may be sent again after its token was refused: once with a newer token, and once
-        /// after a refresh.
+        /// Returns whether the call may be sent again after its token was refused. It may be sent again once with a
+        /// newer token, and once after a refresh.
         ///
         /// - Parameter refreshed: The generation of the token that a refresh has brought; nil for another token.
         package mutating func mayRepeat(refreshed: Int?) -> Bool {
@@ -42,7 +42,7 @@ extension SessionTicket {
         }
     }
 
-    /// The token of one request, as far as the session needs to know it.
+    /// The facts about the token of one request that the session needs.
     package struct Mark: Sendable {
         /// The generation of the session when the token was added.
         package let generation: Int

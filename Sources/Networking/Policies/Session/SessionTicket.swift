@@ -1,7 +1,7 @@
 import Foundation
 
-/// What a request carries for its session: the state of its call, and the token that it is sent with. It is the part of
-/// a request that belongs to the session.
+/// The part of a request that belongs to its session: the state of the call, and the token with which the request is
+/// sent.
 package struct SessionTicket: HTTPRequest.Part {
     /// The state of the call in its session; nil outside the call.
     private(set) var call: Call?
@@ -10,7 +10,7 @@ package struct SessionTicket: HTTPRequest.Part {
     /// The user of the session whose token the request carries; nil if it carries none.
     private(set) var user: HTTPHeader.User?
 
-    /// Another origin does not get the token, so a refusal by this origin does not refuse the token.
+    /// Another origin does not get the token, so a response of that origin cannot refuse the token.
     package var outsideOrigin: SessionTicket? { call.map { SessionTicket(call: $0) } }
 
     /// Outside its call, a request keeps only the user of its session, so that its response is stored for this user.
@@ -29,14 +29,14 @@ extension SessionTicket {
         let supervisor: ObjectIdentifier
         /// The number of the session in which the call began.
         let session: Int
-        /// Returns whether no other error handler can decide before the handler of the session.
+        /// Returns true if the handler of the session is the first error handler that can decide.
         let isFirst: @Sendable () -> Bool
         /// The error of the refresh for which the call waited last, if the session continues. The handler of the
         /// session sets it.
         @exclusivity(unchecked) nonisolated(unsafe) var refreshError: (any Error)?  // because one task makes the call
         private let (method, path): (HTTPMethod, EndpointPath?)
-        /// The state of the call in the session. Only the supervisor uses it, and only under its own lock: it decides
-        /// from this state and its own state together.
+        /// The state of the call in the session. Only the supervisor uses this property, and only under its own lock:
+        /// the supervisor decides from this state and its own state together.
         @exclusivity(unchecked) nonisolated(unsafe) var member: Member  // because of the supervisor's lock
 
         init(
@@ -93,7 +93,7 @@ extension HTTPRequest {
     /// request carries none.
     var tokenGeneration: Int? { headers.contains(.authorization) ? parts.session?.token?.generation : nil }
 
-    /// Makes the request a request of a call of a session.
+    /// Assigns the request to a call that belongs to a session.
     mutating func belong(to call: SessionTicket.Call) { parts[SessionTicket.self] = SessionTicket(call: call) }
 
     /// Notes the token that the request carries.

@@ -22,7 +22,7 @@ public struct UnauthorizedErrorHandler: ErrorHandler, AccessTokenPart {
         supervisor = accessTokenSupervisor
     }
 
-    /// Requests a retry if a token is available for it, or passes the failure on.
+    /// Requests a retry if a token is available for the retry. Otherwise passes the failure on.
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
         guard let response = failure.response, response.isRefusal,
             let (call, sent) = response.request.parts.session?.sending(of: supervisor)
