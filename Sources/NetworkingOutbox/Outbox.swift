@@ -96,7 +96,7 @@ public final class Outbox: Sendable {
     ///   - order: A name. Entries with the same name are sent one after the other. Default: nil; the entry is
     ///     independent of all others.
     ///   - expires: The time after which the entry is no longer sent, but ends with ``Entry/State/expired``. Choose a
-    ///     time for which the server remembers idempotency keys. Default: nil, never.
+    ///     time that is not longer than the server remembers idempotency keys. Default: nil, never.
     /// - Returns: The entry, as a receipt.
     /// - Throws: ``NetworkError/Kind/invalidRequest`` if the endpoint cannot be stored, or its request cannot be
     ///   created; ``NetworkError/Kind/noToken`` if the endpoint needs a token and nobody is logged in; `CocoaError`

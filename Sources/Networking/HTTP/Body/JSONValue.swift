@@ -69,8 +69,8 @@ extension JSONValue {
 }
 
 extension JSONValue: Codable {
-    /// Limits the work for decoding JSON values inside a type of the app, in the task that decodes a large body. The
-    /// task does nothing else.
+    /// A limit for the work of decoding the JSON values inside a type of the app. It is used in the task that decodes a
+    /// large body. The task does nothing else.
     final class Work: @unchecked Sendable {  // because only that task uses it
         /// The maximum number of values, and of steps.
         fileprivate let maximumCount: Int
