@@ -9,6 +9,12 @@
             var webSockets: [Int]
             /// The number of open connections on each loop.
             var connections: [Int]
+
+            mutating func keep(_ own: Int, on index: Int, of limit: Int) -> Int {
+                connections[index] = own
+                let others = connections.reduce(-own, +)
+                return max(limit - others, limit / connections.count, 1)
+            }
         }
 
         private let state: Locked<State>
@@ -29,11 +35,19 @@
         ///   not use, but at least the loop's own share. For example, a client that sends one request at a time uses
         ///   only one loop, which then keeps connections to many hosts.
         func keep(_ connections: Int, on index: Int) -> Int {
-            state.withLock { state in
-                state.connections[index] = connections
-                let others = state.connections.reduce(-connections, +)
-                return max(idleConnections - others, idleConnections / state.connections.count, 1)
+            state.withLock { $0.keep(connections, on: index, of: idleConnections) }
+        }
+
+        /// Records that an exchange has ended, and the number of open connections on its loop.
+        ///
+        /// - Returns: As ``keep(_:on:)``. It also changes when another loop needs more connections.
+        func end(on index: Int, keeping connections: Int) -> Int {
+            let (calls, count) = state.withLock { state in
+                state.loads[index] -= 1
+                return (state.running.end(), state.keep(connections, on: index, of: idleConnections))
             }
+            for call in calls { call() }
+            return count
         }
 
         /// Counts an exchange that begins. Each call must be followed by a call of ``end(on:)``.

@@ -62,18 +62,19 @@
         /// Ends an exchange that has no handle. ``CurlOutcomes`` notifies the caller of the exchange later.
         private func finish(_ exchange: CurlExchange, _ outcome: consuming Result<TransferFacts, NetworkError>) {
             exchange.closeBody()
-            loads.end(on: index)
-            limitConnections()
+            limit(toConnections: loads.end(on: index, keeping: sockets.keptCount))
             exchange.outcome = outcome
             outcomes.add(exchange)
         }
 
-        /// Sets how many connections libcurl may keep for this loop, if the number of the loop's connections has
-        /// changed.
-        private func limitConnections() {
-            guard sockets.openCount != countedConnections else { return }
-            countedConnections = sockets.openCount
-            multi.set(CCURLMOPT_MAXCONNECTS, loads.keep(countedConnections, on: index))
+        /// Records how many connections this loop keeps now.
+        func countConnections() { limit(toConnections: loads.keep(sockets.keptCount, on: index)) }
+
+        /// Tells libcurl how many connections this loop may keep.
+        private func limit(toConnections count: Int) {
+            guard count != mostConnections else { return }
+            mostConnections = count
+            multi.set(CCURLMOPT_MAXCONNECTS, count)
         }
 
         /// Separates an exchange from its handle, and removes the handle from libcurl.

@@ -40,8 +40,8 @@
         @exclusivity(unchecked) var abandoned: [CurlHandle] = []
         @exclusivity(unchecked) var outcomes = CurlOutcomes()
         @exclusivity(unchecked) var nextTimeoutCheck = UInt64.max
-        /// The number of connections that was last reported to ``loads``.
-        @exclusivity(unchecked) var countedConnections = 0
+        /// The number of connections that libcurl may keep.
+        @exclusivity(unchecked) var mostConnections = 0
         /// The time of the next check of exchanges that are connecting: see ``CurlFault/forgottenAddresses``.
         @exclusivity(unchecked) var nextConnectingCheck = UInt64.max
         /// The time at which the current iteration of the loop began, in nanoseconds.
@@ -64,7 +64,8 @@
             webSockets = CurlWebSockets(in: surroundings, pace)
             try makeHandle().applyTLS()  // throws here if libcurl does not support a setting of the configuration
             let limits = configuration.limits
-            multi.set(CCURLMOPT_MAXCONNECTS, loads.keep(0, on: index))
+            mostConnections = loads.keep(0, on: index)
+            multi.set(CCURLMOPT_MAXCONNECTS, mostConnections)
             if let count = limits.connectionsPerHost { multi.set(CCURLMOPT_MAX_HOST_CONNECTIONS, max(count, 1)) }
             if let count = limits.connections { multi.set(CCURLMOPT_MAX_TOTAL_CONNECTIONS, max(count, 1)) }
         }
@@ -140,7 +141,7 @@
                         clibcurl_multi_socket_action(multi.pointer, event.socket, event.events)
                     }
                 }
-                sockets.closeExpired()
+                if sockets.closeExpired() { countConnections() }
                 for command in commands { follow(command, oneOf: commands.count) }
                 commands.removeAll(keepingCapacity: true)  // releases the exchanges before the loop waits
                 guard !isClosed else { break }

@@ -69,6 +69,7 @@
             leave(old)
             update(socket) {
                 $0.users += 1
+                if !$0.isOfWebSocket { keep(true, &$0) }
                 if $0.origin == nil { $0.origin = origin() }
                 $0.expiry = .max
                 if $0.asked <= $0.lastArrival { $0.asked = now }
@@ -89,12 +90,16 @@
         }
 
         /// Closes the idle connections whose time is over.
-        func closeExpired() {
-            guard now >= pool.nextExpiry else { return }
+        ///
+        /// - Returns: Whether there were any.
+        @discardableResult
+        func closeExpired() -> Bool {
+            guard now >= pool.nextExpiry else { return false }
             guard pausesOnUnknownSockets == 0 else {
                 pool.nextExpiry = now &+ 1_000_000_000  // any idle socket may belong to a paused exchange
-                return
+                return false
             }
+            let before = keptCount
             pool.nextExpiry = .max
             for index in entries.indices where entries[index].expiry < .max && isIdle(Int32(index)) {
                 guard entries[index].expiry > now else {
@@ -103,6 +108,7 @@
                 }
                 pool.nextExpiry = min(pool.nextExpiry, entries[index].expiry)
             }
+            return keptCount != before
         }
 
         /// The numbers of connections, including those that are being opened.

@@ -27,6 +27,8 @@
             var isExclusive = false
             /// The number of handles that use the connection. A paused handle uses it, but waits for no events.
             var users = 0
+            /// Whether the connection is one of those that libcurl keeps: ``CurlSockets/keptCount``.
+            var isKept = false
             /// Whether no further requests may use the connection.
             var isRetired = false
             /// The time at which the socket was opened. All times are in nanoseconds of the loop's clock.
@@ -65,8 +67,9 @@
         @exclusivity(unchecked) var now: UInt64 = 0
         @exclusivity(unchecked) var entries: [Entry] = []
         @exclusivity(unchecked) private var opened = 0
-        /// The number of open connections, without those of WebSockets.
-        @exclusivity(unchecked) private(set) var openCount = 0
+        /// The number of connections that requests have used and that are open, without those of WebSockets and those
+        /// that were ended while they were idle.
+        @exclusivity(unchecked) private(set) var keptCount = 0
         @exclusivity(unchecked) var pool: CurlPool
         /// The file of trusted certificates; nil if the trusted certificates are those of the system, or are in memory.
         @exclusivity(unchecked) var trust: CurlTrust?
@@ -137,6 +140,7 @@
             guard clibcurl_socket_end(socket) == 0 else { return forget(socket) }
             update(socket) {
                 $0.file = OpenFile(socket)
+                keep(false, &$0)
                 $0.registered = 0  // the old socket is closed, and so no longer registered
                 ($0.isRetired, $0.expiry) = (true, .max)  // libcurl closes it when it looks for a connection
             }
@@ -159,7 +163,6 @@
             self.opened += 1
             let file = OpenFile(opened)
             clear(opened)  // the socket of this number was closed without a report
-            openCount += 1
             update(opened) { $0 = Entry(isOurs: true, file: file, number: self.opened, opened: now) }
             return opened
         }
@@ -180,10 +183,17 @@
             return close(socket)
         }
 
+        /// Counts a connection as one that libcurl keeps, or no longer.
+        func keep(_ isKept: Bool, _ entry: inout Entry) {
+            guard entry.isKept != isKept else { return }
+            entry.isKept = isKept
+            keptCount += isKept ? 1 : -1
+        }
+
         private func clear(_ socket: Int32) {
             update(socket) {
                 if let path = $0.path { pool.forget(path, socket) }
-                if $0.isOurs, !$0.isOfWebSocket { openCount -= 1 }
+                keep(false, &$0)
                 $0 = Entry()
             }
         }
@@ -209,8 +219,7 @@
 
         private func set(_ wanted: Int32, on socket: Int32, forWebSocket isOfWebSocket: Bool) {
             update(socket) {
-                // The connection of a WebSocket is not one that libcurl keeps.
-                if $0.isOurs, $0.isOfWebSocket != isOfWebSocket { openCount += isOfWebSocket ? -1 : 1 }
+                if isOfWebSocket { keep(false, &$0) }
                 ($0.wanted, $0.isOfWebSocket) = (wanted, isOfWebSocket)
             }
             if wanted == 0 {
