@@ -78,6 +78,9 @@ struct AuthorizedCallTests {
         let other = AccessToken("bearer one", scheme: .custom("Token"))
         _ = await Fixture.failure { try await service(stub, session(other)).request(.get("x").authorized()) }
         #expect(stub.requests.first?.headers[.authorization] == "Token bearer one")
+        let whole = AccessToken("ApiKey abc", scheme: .custom(""))
+        _ = await Fixture.failure { try await service(stub, session(whole)).request(.get("x").authorized()) }
+        #expect(stub.requests.contains { $0.headers[.authorization] == "ApiKey abc" })
     }
 
     @Test("A stored response and its report do not retain the session")

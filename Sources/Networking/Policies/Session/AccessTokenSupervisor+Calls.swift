@@ -29,12 +29,11 @@ extension AccessTokenSupervisor {
                 request.headers.set(secret.from(.session(user)))
             }
             let type = token.scheme ?? call.authorizationType
-            let field = HTTPHeader.authorization(type, token.value)
-            let scheme = field.value.prefix { $0 != " " }
+            let scheme = type.scheme
             try NetworkError.require(
-                !token.value.lowercased().hasPrefix(scheme.lowercased() + " "),
+                scheme.isEmpty || !token.value.lowercased().hasPrefix(scheme.lowercased() + " "),
                 "access token: its value begins with its scheme; write it without \"\(scheme)\"")
-            request.headers.set(field.from(.session(user)))
+            request.headers.set(.authorization(type, token.value).from(.session(user)))
             request.carry(SessionTicket.Token(mark), of: user, in: call)
         }
     }
