@@ -116,10 +116,13 @@ extension HTTPRequest {
     /// these secrets include the environment's query, and the user and password of its base URL.
     private func moved(from earlier: [HTTPRequest]) -> HTTPRequest {
         let others = earlier.filter { $0.origin != origin }.map(\.url)
-        guard !others.isEmpty else { return self }
+        // A server has chosen the request if it has chosen an earlier one to the same origin.
+        var request = self
+        request.isElsewhere = earlier.contains { $0.isElsewhere && $0.origin == origin }
+        guard !others.isEmpty else { return request }
         // Values that an earlier request has already sent to this origin were set by the endpoint.
         let own = earlier.filter { $0.origin == origin }.map(\.url)
-        var request = leavingOrigin(of: earlier)
+        request = request.leavingOrigin(of: earlier)
         if url.user(percentEncoded: true) != nil, others.contains(where: { url.hasSameUser(as: $0) }),
             !own.contains(where: { url.hasSameUser(as: $0) })
         {

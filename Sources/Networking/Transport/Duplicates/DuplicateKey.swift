@@ -83,6 +83,7 @@ struct DuplicateKey: Sendable {
         request.method == other.request.method && request.url == other.request.url && limit == other.limit
             && request.body.data == other.request.body.data
             && (request.networkAccess ?? .all) == (other.request.networkAccess ?? .all)
+            && request.isElsewhere == other.request.isElsewhere
             && request.parts.identity() == other.request.parts.identity()
             && headers(without: ignored) == other.headers(without: ignored)
     }

@@ -87,7 +87,7 @@ struct TusAttempt {
             Redirect.contentFields.contains($0.name) || $0.name == .idempotencyKey || $0.name.isOfUpload
         }
         next = next.leavingOrigin(of: request)
-        next.isElsewhere = next.origin != request.origin
+        next.isElsewhere = request.isElsewhere || next.origin != request.origin
         if method != .options { next.headers[.tusResumable] = TusOffer.version }
         next.endDownload()
         // The responses state the current offset of the upload, so they must not come from a cache.
