@@ -43,7 +43,7 @@ enum MigrationRows {
                 ("I-37", #"`NetworkSessionManagerDelegate`"#),
                 ("I-38", #"`RetryControl.shouldRetry`"#),
                 ("I-39", #"`CounterRetryControl(maxRetryCount:timeIntervalBeforeTryToRetry:)`"#),
-                ("I-40", #"equal requests in progress are found on one `Ness`"#),
+                ("I-40", #"one `Ness` finds equal requests in progress"#),
                 ("I-41", #"`DuplicatedHandler`"#),
                 ("I-42", #"`.dropAndRequestAgain`"#),
                 ("I-43", #"`.dropAndRequestAgainWithCompletion`"#),
@@ -62,7 +62,7 @@ enum MigrationRows {
             [
                 ("N-01", #"`Endpoint.default`, `useAsDefault()`"#),
                 ("N-02", #"`Endpoint(baseUrl:decoder:responseQueue:…)`"#),
-                ("N-03", #"default headers, the request's override them"#),
+                ("N-03", #"default headers, which the request's headers override"#),
                 ("N-04", #"`headers.authToken`, …, `+`"#),
                 ("N-05", #"`RequestHeaderKey`"#),
                 ("N-06", #"`AuthToken`"#),

@@ -13,7 +13,10 @@ struct NerdzNetworkingExampleTests {
 
     private var api: NetworkService {
         let transport = stub
-        return NetworkService(environment: Fixture.environment) { $0.transport = transport }
+        return NetworkService(environment: Fixture.environment) {
+            $0.transport = transport
+            $0.clock = Fixture.stillClock
+        }
     }
 
     // example.request 10
