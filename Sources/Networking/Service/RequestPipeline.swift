@@ -142,6 +142,7 @@ final class RequestPipeline {
     ///
     /// - Throws: ``Failure``.
     func run(_ read: Reading) async throws -> Outcome {
+        if let meter = context.meter { events?.observe(meter) }
         if requirements.target == .stream { context.meter?.expectStream() }
         var hasResponse = false
         defer {
@@ -151,7 +152,6 @@ final class RequestPipeline {
         }
         let outcome = try await CallScope.Position.$current.withValue(.inside(scope)) {
             events?.begin()
-            if let meter = context.meter { events?.observe(meter) }
             while true {
                 do { return try await attempt(read) } catch {
                     if let failure = await recover(from: error) { throw failure }

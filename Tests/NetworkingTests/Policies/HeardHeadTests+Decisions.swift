@@ -139,7 +139,8 @@ extension HeardHeadTests {
         await server.head.wait()
         let second = service.task(UserEndpoint.open, as: .string)
         _ = await Fixture.failure { _ = try await first.value }
-        #expect(limit.activeCount == 1)
+        // The newer call gives its permit back after it has taken the transfer over.
+        while limit.activeCount != 1 { await Task.yield() }
         server.end()
         #expect(try await second.value == "body")
         #expect(log.value.filter { $0.contains("heard") }.count == 1)
