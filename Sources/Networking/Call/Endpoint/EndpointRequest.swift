@@ -101,8 +101,8 @@ struct EndpointRequest {
             throw NetworkError(
                 .invalidRequest,
                 reason:
-                    "base URL: neither the endpoint nor the environment has one; set it in NetworkEnvironment(baseURL:), "
-                    + "unless URL(string:) has returned nil"
+                    "base URL: neither the endpoint nor the environment has one; "
+                    + "set it in NetworkEnvironment(baseURL:), unless URL(string:) has returned nil"
             )
         }
         return shared
