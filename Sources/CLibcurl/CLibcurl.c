@@ -374,6 +374,11 @@ int clibcurl_socket_end(int socket) {
     return result < 0 ? -1 : 0;
 }
 
+static _Thread_local void *thread_owner = NULL;
+
+void clibcurl_thread_set_owner(void *owner) { thread_owner = owner; }
+void *clibcurl_thread_owner(void) { return thread_owner; }
+
 #else
 
 // The target is empty on other platforms.

@@ -5,7 +5,7 @@
     /// Makes calls one after another, so that `.ci/counts` can count what one call causes: allocations, locks, system
     /// calls and others. Example: `count transport 2000`.
     enum CountedCalls {
-        static let subjects = ["libcurl", "decoder", "transport", "stub", "bytes", "decoded", "refreshed"]
+        static let subjects = ["libcurl", "decoder", "transport", "stub", "bytes", "decoded", "executor", "refreshed"]
 
         static func run(_ arguments: [String]) async throws {
             guard arguments.count == 2, let calls = Int(arguments[1]), subjects.contains(arguments[0]) else {
@@ -48,6 +48,14 @@
             case "bytes":
                 return { calls in
                     for _ in 0..<calls { _ = try await service.request(BenchmarkEndpoint.contact, as: .data) }
+                }
+            case "executor":
+                let transport = try CurlTransport()
+                let service = PipelineSubject(url, on: transport).service
+                return { calls in
+                    try await withTaskExecutorPreference(transport.executor) {
+                        for _ in 0..<calls { let _: Contact = try await service.request(BenchmarkEndpoint.contact) }
+                    }
                 }
             default:
                 return { calls in

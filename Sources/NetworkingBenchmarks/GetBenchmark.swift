@@ -89,6 +89,8 @@
                     }
                 }
             }
+            let executor = curl.executor
+            let service = PipelineSubject(url, on: curl).service
             let bytes = PipelineSubject(url, on: curl).service
             return [
                 Subject(name: "urlsession", share: 0.2) { calls in
@@ -106,6 +108,20 @@
                 Subject(name: "CurlTransport", share: 1) { calls in
                     try await atOnce(concurrency, calls: calls) {
                         _ = try await curl.send(request, delivering: .buffered(limit: 1 << 20))
+                    }
+                },
+                Subject(name: "pipeline-curl on its executor", share: 1) { calls in
+                    try await withTaskExecutorPreference(executor) {
+                        try await atOnce(concurrency, calls: calls) {
+                            let _: Contact = try await service.request(BenchmarkEndpoint.contact)
+                        }
+                    }
+                },
+                Subject(name: "CurlTransport on its executor", share: 1) { calls in
+                    try await withTaskExecutorPreference(executor) {
+                        try await atOnce(concurrency, calls: calls) {
+                            _ = try await curl.send(request, delivering: .buffered(limit: 1 << 20))
+                        }
                     }
                 },
                 Subject(name: "libcurl", share: 1) { calls in await onThread { libcurl.send(calls) } },

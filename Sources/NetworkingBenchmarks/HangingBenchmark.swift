@@ -13,7 +13,7 @@
             let count = isQuick ? 500 : 5_000
             HangingBenchmark.allowDescriptors(2 * count + 1_000)
             let server = try ServerProcess()
-            let transport = try CurlTransport()
+            let transport = try NetworkingBenchmarks.makeTransport()
             let request = HTTPRequest(
                 .get, server.url.appendingPathComponent("hang"), timeouts: HTTPRequest.Timeouts(idle: .seconds(300)))
             let json = HTTPRequest(.get, server.url.appendingPathComponent("json"))
@@ -22,7 +22,7 @@
                 _ = try await transport.send(request, delivering: .buffered(limit: 1 << 20))
             }
             func service(_ limit: Int) throws -> NetworkService {
-                let transport = try CurlTransport()
+                let transport = try NetworkingBenchmarks.makeTransport()
                 return PipelineSubject(server.url, on: transport) {
                     $0.concurrencyLimit = ConcurrencyLimit(limit)
                     $0.settings.timeouts.idle = .seconds(300)

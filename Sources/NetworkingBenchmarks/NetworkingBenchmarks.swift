@@ -1,6 +1,7 @@
 import Foundation
+import Networking
 
-/// `swift run -c release NetworkingBenchmarks [name…] [--json] [--quick]`
+/// `swift run -c release NetworkingBenchmarks [name…] [--json] [--quick] [--executor]`
 @main
 enum NetworkingBenchmarks {
     static func main() async throws {
@@ -34,11 +35,11 @@ enum NetworkingBenchmarks {
             let options = Set(arguments.filter { $0.hasPrefix("--") })
             let names = arguments.filter { !$0.hasPrefix("--") }
             let known = benchmarks.map(\.name)
-            let strange = names.filter { !known.contains($0) } + options.subtracting(["--json", "--quick"])
+            let strange = names.filter { !known.contains($0) } + options.subtracting(["--json", "--quick", "--executor"])
             guard strange.isEmpty else {
                 print(
                     "unknown arguments: \(strange.joined(separator: " ")). "
-                        + "Benchmarks: \(known.joined(separator: " ")). Options: --json --quick."
+                        + "Benchmarks: \(known.joined(separator: " ")). Options: --json --quick --executor."
                 )
                 exit(2)
             }
@@ -46,8 +47,19 @@ enum NetworkingBenchmarks {
             let report = Report(isJSON: options.contains("--json"))
             for benchmark in benchmarks where names.isEmpty || names.contains(benchmark.name) {
                 report.begin(benchmark)
-                try await benchmark.run(report, isQuick: options.contains("--quick"))
+                try await withTaskExecutorPreference(isOnExecutor ? CurlTransport.shared?.executor : nil) {
+                    try await benchmark.run(report, isQuick: options.contains("--quick"))
+                }
             }
+        }
+
+        /// Whether the benchmarks run on the threads of the engine.
+        private static var isOnExecutor: Bool { CommandLine.arguments.contains("--executor") }
+
+        /// Returns a new transport, or the transport on whose threads the benchmarks run.
+        static func makeTransport() throws -> CurlTransport {
+            guard isOnExecutor, let shared = CurlTransport.shared else { return try CurlTransport() }
+            return shared
         }
     }
 

@@ -10,7 +10,7 @@
 
         func run(_ report: Report, isQuick: Bool) async throws {
             let server = try ServerProcess()
-            let transport = try CurlTransport()
+            let transport = try NetworkingBenchmarks.makeTransport()
             let json = HTTPRequest(.get, server.url.appendingPathComponent("json"))
             let hang = HTTPRequest(
                 .get, server.url.appendingPathComponent("hang"), timeouts: HTTPRequest.Timeouts(idle: .milliseconds(2)))

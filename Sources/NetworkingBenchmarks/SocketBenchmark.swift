@@ -14,7 +14,7 @@
             let count = isQuick ? 200 : 2_000
             HangingBenchmark.allowDescriptors(2 * count + 1_000)
             let server = try ServerProcess(["serve-sockets"])
-            let transport = try CurlTransport()
+            let transport = try NetworkingBenchmarks.makeTransport()
             let service = NetworkService(environment: NetworkEnvironment(baseURL: server.url)) {
                 $0.transport = transport
             }

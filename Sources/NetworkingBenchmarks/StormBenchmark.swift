@@ -12,7 +12,7 @@
         func run(_ report: Report, isQuick: Bool) async throws {
             for latency in [10, 0] {
                 report.say("the server takes \(latency) ms for each item")
-                let curl = try CurlTransport()
+                let curl = try NetworkingBenchmarks.makeTransport()
                 let foundation = try URLSessionTransport()
                 var walls: [[Double]] = [[], [], []]
                 var notes = ["", "", ""]

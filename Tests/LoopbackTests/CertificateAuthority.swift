@@ -100,7 +100,12 @@
         func output(until end: String) async throws {
             var text = ""
             while !text.contains(end) {
-                let data = running.output.availableData
+                // Read on another thread, because the read blocks until the client has sent something.
+                let data = await withCheckedContinuation { continuation in
+                    Thread.detachNewThread { [output = running.output] in
+                        continuation.resume(returning: output.availableData)
+                    }
+                }
                 try #require(!data.isEmpty, "openssl s_server ended")
                 text += String(decoding: data, as: UTF8.self)
             }

@@ -156,6 +156,13 @@ int clibcurl_socket_end(int socket);
 /// Ends the connection of a socket in both directions. What has been sent still arrives.
 void clibcurl_socket_shutdown(int socket);
 
+// MARK: Threads
+
+/// Stores the object that the current thread belongs to.
+void clibcurl_thread_set_owner(void *owner);
+/// The object that the current thread belongs to; null on threads of other code.
+void *clibcurl_thread_owner(void);
+
 // MARK: Options
 
 enum {

@@ -212,12 +212,12 @@ public enum PlatformTransport {
         ///   error.
         static func choose(
             _ curl: CurlTransport?,
-            log: (String) -> Void = { try? FileHandle.standardError.write(contentsOf: Data($0.utf8)) }
+            log: (String) -> Void = OperatorLog.write
         ) -> any Transport {
             if let curl { return curl }
             var reason = "libcurl cannot be used"
             if case .failure(let fault) = CurlLibrary.loaded { reason = fault.rawValue }
-            log("Networking: URLSession sends the requests, with its limits on Linux, because \(reason).\n")
+            log("URLSession sends the requests, with its limits on Linux, because \(reason).")
             return URLSessionTransport.shared
         }
     #endif

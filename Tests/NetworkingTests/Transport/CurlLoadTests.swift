@@ -20,8 +20,8 @@
                 connections = running
             }
 
-            mutating func begin() {
-                guard let loop = loads.begin(on: nil) else { return }
+            mutating func begin(from current: Int? = nil) {
+                guard let loop = loads.begin(on: nil, from: current) else { return }
                 exchanges.append(loop)
                 running[loop] += 1
                 connections[loop] = max(connections[loop], running[loop])
@@ -51,6 +51,34 @@
             }
             while loops.exchanges.count < most { loops.begin() }
             #expect(loops.connections.reduce(0, +) == most)
+        }
+
+        @Test("Tasks on the threads of loops open no more connections than exchanges were in progress", arguments: 1...20)
+        func connectionsOfTasks(seed: UInt64) {
+            var random = SeededGenerator(seed: seed)
+            var loops = Loops(Int.random(in: 2...8, using: &random))
+            let most = Int.random(in: 20...200, using: &random)
+            for _ in 0..<most { loops.begin(from: 0) }
+            for _ in 0..<5_000 {
+                let index = loops.exchanges.indices.randomElement(using: &random) ?? 0
+                let loop = loops.exchanges[index]
+                loops.end(at: index)
+                loops.begin(from: loop)
+                #expect(loops.exchanges.last == loop)
+            }
+            #expect(loops.connections.reduce(0, +) == most)
+            #expect(loops.running.allSatisfy { $0 >= most / loops.running.count - 4 })
+        }
+
+        @Test("A task leaves the thread of a loop that is busier than others")
+        func leaves() {
+            var loops = Loops(2)
+            for _ in 0..<8 { loops.begin(from: 0) }
+            #expect(loops.running == [4, 4])
+            for _ in 0..<2 { loops.end(at: loops.exchanges.count - 1) }
+            #expect(loops.running == [4, 2])
+            loops.begin(from: 0)
+            #expect(loops.running == [4, 3])
         }
 
         @Test("A few exchanges share the first loop; many are spread over the loops")

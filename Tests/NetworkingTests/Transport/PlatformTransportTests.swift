@@ -38,7 +38,7 @@ struct PlatformTransportTests {
             var lines: [String] = []
             #expect(PlatformTransport.choose(nil) { lines.append($0) } is URLSessionTransport)
             #expect(lines.count == 1)
-            #expect(lines.first?.hasPrefix("Networking: URLSession sends the requests") == true)
+            #expect(lines.first?.hasPrefix("URLSession sends the requests") == true)
             let curl = try CurlTransport()
             #expect(PlatformTransport.choose(curl) { lines.append($0) } is CurlTransport)
             #expect(lines.count == 1)

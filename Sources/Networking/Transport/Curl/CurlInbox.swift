@@ -1,47 +1,106 @@
 #if os(Linux)
     import Foundation
 
-    /// A queue of commands for a loop. Callers on any thread add commands to it.
+    /// A queue of commands and jobs for a loop. Callers on any thread add to it.
     final class CurlInbox: Sendable {
         private struct State: Sendable {
             var commands: [CurlLoop.Command] = []
+            var jobs: [CurlJob] = []
             var isAsleep = false
             var isClosed = false
+            /// The time at which the loop began to run jobs; nil if it runs none, or if the time is reported.
+            var jobsBegin: UInt64?
         }
 
         private let state = Locked(State())
+        private let log: @Sendable (String) -> Void
+
+        /// - Parameter log: Reports to the operator that a job blocks the loop.
+        init(log: @escaping @Sendable (String) -> Void) {
+            self.log = log
+        }
 
         /// Adds a command.
         ///
         /// - Returns: Whether the loop must be woken; nil if the command is refused.
         func add(_ command: CurlLoop.Command) -> Bool? {
-            state.withLock { state in
-                guard !state.isClosed else { return nil }
-                state.commands.append(command)
-                defer { state.isAsleep = false }
-                return state.isAsleep
-            }
+            add { $0.commands.append(command) }
         }
 
-        /// Takes all commands, and stores the given empty array for the next commands. The loop then counts as awake.
+        /// Adds a job. Returns as ``add(_:)-(CurlLoop.Command)``.
+        func add(_ job: CurlJob) -> Bool? {
+            add { $0.jobs.append(job) }
+        }
+
+        private func add(_ append: (inout State) -> Void) -> Bool? {
+            let (wasAsleep, jobsBegin): (Bool?, UInt64?) = state.withLock { state in
+                guard !state.isClosed else { return (nil, nil) }
+                append(&state)
+                defer { state.isAsleep = false }
+                return (state.isAsleep, state.jobsBegin)
+            }
+            if let jobsBegin { reportBlock(since: jobsBegin) }
+            return wasAsleep
+        }
+
+        /// Takes all commands, and stores the given empty array for the next commands. Also takes all jobs, and appends
+        /// them to the given ones. The loop then counts as awake.
         ///
         /// - Returns: Whether the inbox has been closed.
-        func take(_ commands: inout [CurlLoop.Command]) -> Bool {
+        func take(_ commands: inout [CurlLoop.Command], _ jobs: inout [CurlJob]) -> Bool {
             state.withLock { state in
                 state.isAsleep = false
                 swap(&state.commands, &commands)
+                if jobs.isEmpty {
+                    swap(&state.jobs, &jobs)
+                } else {
+                    jobs += state.jobs
+                    state.jobs.removeAll(keepingCapacity: true)
+                }
                 return state.isClosed
             }
         }
 
         /// Records that the loop is about to wait.
         ///
-        /// - Returns: Whether the loop may wait, because there is no command.
+        /// - Returns: Whether the loop may wait, because there is no command and no job.
         func fallAsleep() -> Bool {
             state.withLock { state in
-                state.isAsleep = state.commands.isEmpty && !state.isClosed
+                state.isAsleep = state.commands.isEmpty && state.jobs.isEmpty && !state.isClosed
                 return state.isAsleep
             }
+        }
+
+        /// Records that the loop begins to run jobs.
+        func noteJobs() {
+            let time = CurlLoop.time()
+            state.withLock { $0.jobsBegin = time }
+        }
+
+        /// Records that the loop has run jobs.
+        func noteJobsEnd() {
+            guard let begin = state.withLock({ $0.jobsBegin }) else { return }
+            reportBlock(since: begin)
+            state.withLock { $0.jobsBegin = nil }
+        }
+
+        /// The time that jobs may take before ``log`` reports them: 100 ms for one job, and the time after which the
+        /// loop runs no further job.
+        static let longestJobs = 100_000_000 + CurlPace.standard
+
+        /// Reports once that jobs have taken too long. While they run, this is called whenever something is added.
+        private func reportBlock(since begin: UInt64) {
+            let time = CurlLoop.time() &- begin
+            guard time > CurlInbox.longestJobs else { return }
+            let isNew = state.withLock { state in
+                defer { if state.jobsBegin == begin { state.jobsBegin = nil } }
+                return state.jobsBegin == begin
+            }
+            guard isNew else { return }
+            log(
+                "a job blocks the engine: it has used a thread of CurlTransport for \(time / 1_000_000) ms, while the "
+                    + "connections of that thread wait. Move blocking work out of tasks that prefer "
+                    + "CurlTransport.executor.")
         }
 
         /// Refuses further commands.

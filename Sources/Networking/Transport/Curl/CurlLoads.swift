@@ -5,10 +5,24 @@
             var running = RunningCount()
             /// The number of exchanges in progress on each loop.
             var loads: [Int]
+            /// The largest number of exchanges that were in progress on each loop at the same time.
+            var mostLoads: [Int]
             /// The number of WebSockets on each loop, open or not.
             var webSockets: [Int]
             /// The number of open connections on each loop.
             var connections: [Int]
+
+            /// Returns the loop for the next exchange: see ``CurlLoads/leastBusy(of:filling:)``. A task that runs on a
+            /// loop's thread stays there if the loop is not busier than others, and if it had more exchanges before.
+            func next(among shared: Int, from current: Int?) -> Int {
+                // A loop that also runs the tasks does more work for each exchange.
+                let level = current == nil ? 24 : 4
+                let next = CurlLoads.leastBusy(of: loads.prefix(shared), filling: level)
+                guard let current, current < shared, loads[current] < mostLoads[current],
+                    loads[current] / level <= loads[next] / level
+                else { return next }
+                return current
+            }
 
             mutating func keep(_ own: Int, on index: Int, of limit: Int) -> Int {
                 connections[index] = own
@@ -26,7 +40,7 @@
         init(sharedLoops: Int, otherLoops: Int, idleConnections: Int) {
             (shared, self.idleConnections) = (sharedLoops, idleConnections)
             let none = Array(repeating: 0, count: sharedLoops + otherLoops)
-            state = Locked(State(loads: none, webSockets: none, connections: none))
+            state = Locked(State(loads: none, mostLoads: none, webSockets: none, connections: none))
         }
 
         /// Records the number of open connections on a loop.
@@ -52,15 +66,29 @@
 
         /// Counts an exchange that begins. Each call must be followed by a call of ``end(on:)``.
         ///
-        /// - Parameter loop: The index of the loop that the exchange requires; nil if any loop may run it.
+        /// - Parameters:
+        ///   - loop: The index of the loop that the exchange requires; nil if any loop may run it.
+        ///   - current: The index of the loop that the caller's thread belongs to: see ``currentIndex``.
         /// - Returns: The index of the loop for the exchange; nil if the transport refuses further exchanges.
-        func begin(on loop: Int?) -> Int? {
+        func begin(on loop: Int?, from current: Int? = nil) -> Int? {
             state.withLock { state in
                 guard state.running.begin() else { return nil }
-                let index = loop ?? CurlLoads.leastBusy(of: state.loads.prefix(shared))
+                let index = loop ?? state.next(among: shared, from: current)
                 state.loads[index] += 1
+                state.mostLoads[index] = max(state.mostLoads[index], state.loads[index])
                 return index
             }
+        }
+
+        /// Returns the loop that the next exchange would get.
+        func next() -> Int {
+            state.withLock { $0.next(among: shared, from: nil) }
+        }
+
+        /// The index of the loop that the current thread belongs to; nil on threads of other code.
+        var currentIndex: Int? {
+            guard let loop = CurlLoop.current, loop.loads === self else { return nil }
+            return loop.index
         }
 
         /// Counts a WebSocket, and counts its handshake as an exchange. Each call must be followed by a call of
@@ -105,12 +133,11 @@
         /// is chosen only if the first loop is busy and the other loop has clearly fewer exchanges.
         ///
         /// Each loop has its own connections. Over HTTP/1.1, it needs one connection for each exchange in progress. The
-        /// loops are filled in levels of 24 exchanges, the first loop first on each level. Therefore, a loop exceeds
+        /// loops are filled in levels of a few exchanges, the first loop first on each level. Therefore, a loop exceeds
         /// its previous maximum only if every other loop has reached its own previous maximum. All loops together
         /// therefore need no more connections to a host than the largest number of exchanges that were in progress at
         /// the same time.
-        private static func leastBusy(of loads: ArraySlice<Int>) -> Int {
-            let level = 24
+        private static func leastBusy(of loads: ArraySlice<Int>, filling level: Int) -> Int {
             guard loads.count > 1, loads[0] >= level else { return 0 }
             return loads.indices.min { loads[$0] / level < loads[$1] / level } ?? 0
         }

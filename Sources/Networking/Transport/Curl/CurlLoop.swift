@@ -23,7 +23,7 @@
             case closeWebSockets
         }
 
-        let inbox = CurlInbox()
+        let inbox: CurlInbox
         let loads: CurlLoads
         /// The index of the loop in ``loads``.
         let index: Int
@@ -39,6 +39,7 @@
         /// The handles without an exchange that libcurl still has: see ``CurlFault/joinedLookups``.
         @exclusivity(unchecked) var abandoned: [CurlHandle] = []
         @exclusivity(unchecked) var outcomes = CurlOutcomes()
+        @exclusivity(unchecked) private var jobs = CurlJobs()
         @exclusivity(unchecked) var nextTimeoutCheck = UInt64.max
         /// The number of connections that libcurl may keep.
         @exclusivity(unchecked) var mostConnections = 0
@@ -53,9 +54,11 @@
         /// - Throws: ``NetworkError`` if the system has no file descriptor or memory left, or if libcurl does not
         ///   support the configuration.
         init(
-            _ configuration: CurlTransport.Configuration, library: CurlLibrary, index: Int, of loads: CurlLoads
+            _ configuration: CurlTransport.Configuration, library: CurlLibrary, index: Int, of loads: CurlLoads,
+            log: @escaping @Sendable (String) -> Void
         ) throws {
             self.index = index
+            inbox = CurlInbox(log: log)
             self.loads = loads
             surroundings = try CurlHandle.Surroundings(configuration, library)
             sockets = surroundings.sockets
@@ -92,6 +95,17 @@
             if isAsleep { sockets.wake() }
         }
 
+        /// Runs a job of a task on the loop's thread. Once the loop is stopped, the job runs on the default executor.
+        func run(_ job: CurlJob) {
+            guard let isAsleep = inbox.add(job) else { return job.leave() }
+            if isAsleep { sockets.wake() }
+        }
+
+        /// The loop that the current thread belongs to; nil on threads of other code.
+        static var current: CurlLoop? {
+            clibcurl_thread_owner().map { Unmanaged<CurlLoop>.fromOpaque($0).takeUnretainedValue() }
+        }
+
         var library: CurlLibrary { surroundings.library }
         var limits: CurlTransport.Configuration.Limits { surroundings.configuration.limits }
         /// Whether a response over a version of HTTP other than 2 is an error.
@@ -126,11 +140,12 @@
     extension CurlLoop {
         /// Runs until the loop is stopped.
         func run() {
+            clibcurl_thread_set_owner(Unmanaged.passUnretained(self).toOpaque())
             var commands: [Command] = []
             let (multi, webSockets, pace) = (multi, webSockets, pace)
             while true {
                 now = CurlLoop.time()
-                let isClosed = inbox.take(&commands)
+                let isClosed = inbox.take(&commands, &jobs.waiting)
                 // Events on sockets are handled before new requests start, so that no request uses an idle connection
                 // that has received unexpected data.
                 sockets.handleReady { event, isOfWebSocket, count in
@@ -150,10 +165,12 @@
                 collect()
                 webSockets.run(at: now)
                 checkTimeouts()
+                jobs.run(pace, noting: inbox)
                 wait()
             }
             for handle in active { end(handle, .failure(NetworkError(.transportShutDown))) }
             outcomes.deliver()
+            for job in jobs.waiting { job.leave() }
             for handle in abandoned { clibcurl_multi_remove(multi.pointer, handle.easy) }
             abandoned = []
             webSockets.stop()
@@ -176,13 +193,17 @@
         /// sockets without waiting.
         private func wait() {
             if !outcomes.isEmpty {
-                sockets.wait(milliseconds: 0)
-                outcomes.endTurn(isQuiet: sockets.isQuiet)
-                guard sockets.isQuiet else { return }
+                if active.isEmpty {
+                    outcomes.deliver()
+                } else {
+                    sockets.wait(milliseconds: 0)
+                    outcomes.endTurn(isQuiet: sockets.isQuiet)
+                    guard sockets.isQuiet else { return }
+                }
             }
             let due = min(
                 multi.timer ?? .max, nextTimeoutCheck, nextConnectingCheck, sockets.pool.nextExpiry, webSockets.due)
-            if !inbox.fallAsleep() {
+            if !jobs.waiting.isEmpty || !inbox.fallAsleep() {
                 sockets.wait(milliseconds: 0)
             } else if due == .max {
                 sockets.wait(milliseconds: -1)
