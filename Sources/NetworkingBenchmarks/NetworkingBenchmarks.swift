@@ -35,7 +35,8 @@ enum NetworkingBenchmarks {
             let options = Set(arguments.filter { $0.hasPrefix("--") })
             let names = arguments.filter { !$0.hasPrefix("--") }
             let known = benchmarks.map(\.name)
-            let strange = names.filter { !known.contains($0) } + options.subtracting(["--json", "--quick", "--executor"])
+            let strange =
+                names.filter { !known.contains($0) } + options.subtracting(["--json", "--quick", "--executor"])
             guard strange.isEmpty else {
                 print(
                     "unknown arguments: \(strange.joined(separator: " ")). "

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// The memory that a call retains, roughly.
+/// The approximate memory that a call retains.
 extension InspectorCall {
     /// Returns the number of bytes that an attempt retains.
     static func size(of attempt: RequestAttempt) -> Int {

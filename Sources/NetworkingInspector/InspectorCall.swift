@@ -30,7 +30,7 @@ struct InspectorCall: Sendable {
         let message: WebSocketMessage
         let date: Date
         let isSent: Bool
-        /// The number of bytes of the message. Fewer bytes may be kept.
+        /// The size of the message in bytes. The log may keep fewer bytes of it.
         let size: Int
     }
 
@@ -42,7 +42,8 @@ struct InspectorCall: Sendable {
         let time: ContinuousClock.Instant
     }
 
-    /// The sizes of the bodies of an attempt, in bytes; nil if a size is not known. Fewer bytes may be kept.
+    /// The sizes of the bodies of an attempt, in bytes; nil if a size is not known. The log may keep fewer bytes of a
+    /// body.
     struct Sizes: Sendable {
         let sent: Int?
         let received: Int?
@@ -78,7 +79,7 @@ struct InspectorCall: Sendable {
     private(set) var sizes: [Sizes] = []
     private(set) var progress: RequestProgress?
     private(set) var end: End?
-    /// The number of moments, and of messages, that are not kept.
+    /// The number of moments and the number of messages that are not kept.
     private(set) var omitted = (moments: 0, messages: 0)
     /// The number of the last change of the log that concerns the call.
     var change = 0
@@ -89,7 +90,7 @@ struct InspectorCall: Sendable {
     private static let mostMoments = 500
     private static let mostMessages = 500
     private static let largestMessages = 4 << 20
-    /// The number of attempts whose bodies are kept.
+    /// The maximum number of attempts whose bodies are kept.
     private static let mostBodies = 10
 
     init(_ call: RequestEvent.Call, at time: ContinuousClock.Instant) {
@@ -142,7 +143,8 @@ struct InspectorCall: Sendable {
         if attempts.count > InspectorCall.mostBodies { dropBodies(of: attempts.count - 1 - InspectorCall.mostBodies) }
     }
 
-    /// Ends the call. Only the decisions about the attempts are new, unless an attempt was not reported.
+    /// Ends the call. Takes from the report the decisions about the attempts, and the attempts that no event has
+    /// reported.
     ///
     /// - Parameter limit: The maximum number of bytes of a body that are kept.
     mutating func end(with report: CallReport, keeping limit: Int, at time: ContinuousClock.Instant) {

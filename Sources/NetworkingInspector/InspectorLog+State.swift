@@ -19,7 +19,7 @@ extension InspectorLog {
         /// The numbers of the calls that were removed. If there are too many, the oldest numbers are forgotten.
         var removed: [Int] = []
         var forgotten = 0
-        /// The number of bytes that the calls retain, roughly: each may retain up to 8 KiB more.
+        /// The approximate number of bytes that the calls retain. Each call may retain up to 8 KiB more.
         var size = 0
         /// The number of changes so far.
         var change = 0
@@ -61,8 +61,8 @@ extension InspectorLog.State {
         return record?.read(&change)
     }
 
-    /// While there are too many calls, or the calls are too large: removes the calls that ended first, then the oldest
-    /// calls in progress.
+    /// Removes calls while there are too many of them or while they are too large: first the calls that ended first,
+    /// then the oldest calls in progress.
     mutating func makeRoom(limit: Int) -> [InspectorCall] {
         var taken: [InspectorCall] = []
         while count > limit || size > InspectorLog.largestSize, count > 1 {

@@ -1,7 +1,7 @@
 import Foundation
 import Networking
 
-/// The calls that an inspector has seen. Their events are converted to text only when they are shown.
+/// The calls that an inspector has seen. Events are converted to text only when a page shows them.
 final class InspectorLog: Sendable {
     /// Something that is no call, such as a refresh.
     struct Note: Sendable {
@@ -12,7 +12,7 @@ final class InspectorLog: Sendable {
     }
 
     let redaction: Redaction
-    /// The number of bytes of a body that are kept: none if no body is shown.
+    /// The maximum number of bytes of a body that are kept; 0 if no body is shown.
     let bodyLimit: Int
     private let limit: Int
     private let state = Locked(State())
@@ -31,7 +31,7 @@ final class InspectorLog: Sendable {
     /// Whether a page is open.
     var isWatched: Bool { state.withLock { $0.watchers > 0 } }
 
-    /// Adds a page, or removes it with -1. Returns the number of pages that are open.
+    /// Adds an open page (1), or removes an open page (-1). Returns the number of pages that are open.
     func watch(_ change: Int) -> Int {
         state.withLock { state in
             state.watchers += change
@@ -52,7 +52,8 @@ final class InspectorLog: Sendable {
     /// Notes that a call has grown, and whether it has ended.
     func note(_ growth: Int, of record: InspectorRecord, isEnd: Bool) {
         let removed = state.withLock { state -> [InspectorCall] in
-            // Also if the record was removed meanwhile: the removal has already subtracted this growth.
+            // The growth is added even if the record was removed meanwhile, because the removal has already subtracted
+            // it.
             state.size += growth
             guard state.places[record.place] === record else { return [] }
             if isEnd { state.ended.append(record.place) }
@@ -109,8 +110,8 @@ extension InspectorLog {
 
     /// Returns what has changed, and moves the position. Nil if nothing has changed.
     ///
-    /// - Parameter isWaitingSent: Whether calls that wait are returned even if they have not changed, because the
-    ///   reason for the wait contains a time.
+    /// - Parameter isWaitingSent: Whether calls that wait are returned even if they have not changed. The text of their
+    ///   wait contains a time, which always changes.
     func changes(since position: inout Position, sendingWaiting isWaitingSent: Bool = false) -> Changes? {
         let (changes, end) = state.withLock { [position] state -> (Changes?, Position) in
             let calls = state.calls()
@@ -138,7 +139,7 @@ extension InspectorLog {
         state.withLock { $0.call(number) }
     }
 
-    /// Everything.
+    /// Returns the whole content of the log.
     func everything() -> Changes {
         var position = Position()
         return changes(since: &position) ?? Changes()

@@ -31,7 +31,8 @@ final class InspectorParts: Sendable {
 
     init(_ log: InspectorLog) { self.log = log }
 
-    /// Adds a part. If an object is already shown, only adds the name, because services often share a session.
+    /// Adds a part. If the part is an object that is already shown, only adds the name, because services often share a
+    /// session.
     ///
     /// - Returns: Whether the part is new.
     @discardableResult
@@ -107,8 +108,8 @@ final class InspectorParts: Sendable {
         if isDue { Task { await refresh() } }
     }
 
-    /// Asks the parts what they are doing, and waits for their answers up to a limit. A part that has not answered yet
-    /// is not asked again.
+    /// Asks the parts what they are doing, and waits for their answers at most for `limit`. A part that has not
+    /// answered an earlier question yet is not asked again.
     func refresh(within limit: Duration = .seconds(1)) async {
         let asked = state.withLock { state -> [(Int, any InspectablePart)] in
             state.entries.indices.compactMap { index in

@@ -28,7 +28,7 @@ final class InspectorRecord: RequestObserver {
     private let log: WeakLog
     private let state: Locked<State>
 
-    /// The growth of a call, in bytes, that need not be reported to the log at once.
+    /// The largest growth of a call, in bytes, that need not be reported to the log at once.
     private static let smallGrowth = 8 << 10
 
     init(_ call: InspectorCall, at place: Int, in log: InspectorLog, wantsProgress: Bool) {
@@ -74,8 +74,8 @@ final class InspectorRecord: RequestObserver {
 
 // Called by the log, under its lock.
 extension InspectorRecord {
-    /// Returns the call. If it has changed since the last time, increments `change`, which is then the number of the
-    /// call's last change.
+    /// Returns the call. If the call has changed since it was last read, increments `change`. The new value is the
+    /// number of the call's last change.
     func read(_ change: inout Int) -> InspectorCall {
         state.withLock { state in
             if state.isChanged {

@@ -7,7 +7,7 @@ import NetworkingServer
 final class InspectorServer: LoopbackService {
     /// The answer to a request.
     enum Answer: Sendable {
-        /// The body is made on the thread of the connection, because it may take long.
+        /// The body is created on the thread of the connection, because its creation may take long.
         case whole(HTTPStatus, type: String, body: @Sendable () throws -> Data, isHead: Bool, fields: [String])
         case events
     }
@@ -18,7 +18,7 @@ final class InspectorServer: LoopbackService {
     private let parts: InspectorParts
     private let listens = Locked<UInt16>(0)
 
-    /// A browser opens at most six connections to a host.
+    /// A browser opens at most six connections to a host. One of them must remain free for other requests.
     private static let mostStreams = 5
 
     // These limits are low, because each connection has a thread in the app. The clients are browsers on this machine,
@@ -45,16 +45,16 @@ final class InspectorServer: LoopbackService {
         // A client omits port 80 from the `Host` field.
         let hosts = ["127.0.0.1", "localhost"].flatMap { port == 80 ? [$0, "\($0):80"] : ["\($0):\(port)"] }
         guard let host = values(.host).first, values(.host).count == 1, hosts.contains(host.lowercased()) else {
-            return refuse(HTTPStatus(421), "expected the host 127.0.0.1:\(port)")
+            return refuse(HTTPStatus(421), "expected the host 127.0.0.1:\(port), found another host")
         }
         guard values("Origin").allSatisfy({ $0.lowercased() == "http://\(host.lowercased())" }) else {
-            return refuse(.forbidden, "expected no other origin")
+            return refuse(.forbidden, "expected a request without another origin, found the origin of another page")
         }
         guard values("Sec-Fetch-Site").allSatisfy({ ["same-origin", "none"].contains($0) }) else {
-            return refuse(.forbidden, "expected no request of another site")
+            return refuse(.forbidden, "expected a request of this page, found a request of another site")
         }
         guard request.method == .get || isHead else {
-            return refuse(.methodNotAllowed, "expected GET", ["Allow: GET, HEAD"])
+            return refuse(.methodNotAllowed, "expected the method GET or HEAD", ["Allow: GET, HEAD"])
         }
         guard request.target.utf8.count < 200 else { return refuse(.notFound, "no such page") }
         let path = request.target.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)

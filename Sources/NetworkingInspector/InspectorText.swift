@@ -75,7 +75,7 @@ enum InspectorText {
             case .permit: add(moment, "has its permit")
             case .adapted(let request): add(moment, adapting(original, request))
             case .sent: add(moment, "sent")
-            case .redirected(let status, let url): add(moment, "\(status) leads to \(redaction.text(of: url))")
+            case .redirected(let status, let url): add(moment, "\(status) redirects to \(redaction.text(of: url))")
             case .head(let status): add(moment, "head of the response: \(status)")
             case .attemptEnded:
                 guard let attempt = attempts.popFirst() else { continue }

@@ -68,13 +68,14 @@ public final class NetworkInspector: RequestObserver {
         parts.add(service, as: name ?? "\(type(of: service))")
     }
 
-    /// Shows a part of the app or of another product, such as an outbox. An object is not retained.
+    /// Shows a part of the app or of another product, such as an outbox. If the part is an object, the inspector does
+    /// not retain it.
     ///
     /// - Parameter name: The name that the page shows.
     public func show(_ part: some InspectablePart, as name: String) { parts.add(part, as: name) }
 
     /// The calls so far, and what the parts are doing now. A part that has not answered within a second is shown with
-    /// its last answer, or without one.
+    /// its last answer, or without an answer.
     public var archive: Archive {
         get async {
             await parts.refresh()

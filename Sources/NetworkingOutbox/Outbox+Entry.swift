@@ -27,8 +27,8 @@ extension Outbox {
 
         /// What has happened to an entry.
         public enum State: Hashable, Sendable {
-            /// The entry waits to be sent. It is sent after the entries before it, when the network, the service's
-            /// policies and the session permit this.
+            /// The entry waits to be sent. It is sent after the earlier entries with the same `order`, when the
+            /// network, the service's policies and the session permit this.
             case waiting
             /// The entry is being sent.
             case sending
@@ -50,7 +50,7 @@ extension Outbox {
             case sent(HTTPStatus, body: Data)
             /// The expiry time of the entry passed before the entry was sent.
             case expired
-            /// The entry was removed by the app, or because its user has logged out.
+            /// The app removed the entry, or the outbox removed it because its user has logged out.
             case dropped
         }
     }

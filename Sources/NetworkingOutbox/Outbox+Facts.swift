@@ -1,7 +1,7 @@
 public import Networking
 
 extension Outbox: InspectablePart {
-    /// The entries of the current user, by their state.
+    /// The number of the current user's entries in each state.
     public func facts() async -> [(name: String, value: String)] {
         guard let entries = try? await pending() else { return [("entries", "the folder cannot be read")] }
         func count(_ isCounted: (Entry.State) -> Bool) -> String { "\(entries.count { isCounted($0.state) })" }

@@ -2,8 +2,8 @@ import Foundation
 public import Networking
 
 extension Outbox {
-    /// A type of endpoints that an outbox can store, with a name and a version. By these two values, the outbox finds
-    /// the type of a stored entry.
+    /// A type of endpoints that an outbox can store, with a name and a version. The outbox uses the name and the
+    /// version to find the type of a stored entry.
     ///
     /// ```swift
     /// let endpoints: [Outbox.Kind] = [
@@ -51,7 +51,9 @@ extension Outbox {
             name: String, version: Int, upgrade: @escaping @Sendable (Old) throws -> Call
         ) {
             (self.name, self.version, type) = (name, version, nil)
-            encode = { _ in throw OutboxRecord.Fault("an earlier version is only read") }
+            encode = { _ in
+                throw OutboxRecord.Fault("a kind for an earlier version can only read entries, not store them")
+            }
             decode = { try upgrade(JSONDecoder().decode(Old.self, from: $0)) }
         }
     }
@@ -69,7 +71,9 @@ struct KindTable: Sendable {
     init(_ kinds: [Outbox.Kind]) throws {
         var table: [Key: Outbox.Kind] = [:]
         for kind in kinds {
-            guard !kind.name.isEmpty else { throw KindTable.fault("expected a name of each endpoint, found none") }
+            guard !kind.name.isEmpty else {
+                throw KindTable.fault("expected a name for each endpoint, found an empty name")
+            }
             guard table.updateValue(kind, forKey: Key(name: kind.name, version: kind.version)) == nil else {
                 throw KindTable.fault(
                     "expected one endpoint with the name \(kind.name) and version \(kind.version), found two")
@@ -87,7 +91,7 @@ struct KindTable: Sendable {
         let type = type(of: endpoint as Any)
         let own = kinds.values.filter { $0.type == ObjectIdentifier(type) }
         guard let kind = own.max(by: { $0.version < $1.version }) else {
-            throw KindTable.fault("expected one of the outbox's endpoints, found \(type): add it to `endpoints`")
+            throw KindTable.fault("the type \(type) is not one of the outbox's endpoints: add it to `endpoints`")
         }
         do {
             let content = try kind.encode(endpoint)
@@ -95,7 +99,7 @@ struct KindTable: Sendable {
             return OutboxRecord.Call(name: kind.name, version: kind.version, content: content)
         } catch {
             throw KindTable.fault(
-                "expected values of \(type) that can be encoded and decoded: \(OutboxRecord.words(for: error))",
+                "values of the type \(type) cannot be encoded and decoded again: \(OutboxRecord.words(for: error))",
                 underlying: error)
         }
     }
@@ -108,7 +112,7 @@ struct KindTable: Sendable {
         }
         do { return try kind.decode(call.content) } catch {
             throw OutboxRecord.Fault(
-                "expected the values of \(call.name.onOneLine) in version \(call.version): "
+                "the stored values of the endpoint \(call.name.onOneLine) in version \(call.version) cannot be decoded: "
                     + OutboxRecord.words(for: error))
         }
     }
@@ -116,6 +120,6 @@ struct KindTable: Sendable {
     /// Returns why an entry's endpoint is not known; nil if it is known.
     func fault(of call: OutboxRecord.Call) -> String? {
         guard kinds[Key(name: call.name, version: call.version)] == nil else { return nil }
-        return "expected a known endpoint, found \(call.name.onOneLine) in version \(call.version)"
+        return "the outbox has no endpoint with the name \(call.name.onOneLine) and the version \(call.version)"
     }
 }

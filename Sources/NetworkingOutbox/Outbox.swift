@@ -32,7 +32,7 @@ public import Networking
 /// ## Processes
 ///
 /// An app and its extensions may use one folder. One process sends at a time. If a process ends while it sends, another
-/// process continues when the lease has expired. The folder must be on the disk of the machine.
+/// process continues when the lease has expired. The folder must be on a local disk.
 public final class Outbox: Sendable {
     /// The broadcaster of the entries of all users. It publishes an entry when the entry is stored, sent or held back,
     /// and when it ends. The last state of an ended entry (``Entry/State/isEnd``) is published again to each new
@@ -45,16 +45,17 @@ public final class Outbox: Sendable {
     ///
     /// - Parameters:
     ///   - service: The service that sends the entries.
-    ///   - folder: The folder of the entries, which is created if it does not exist. Only its owner may have access to
-    ///     it. On Apple platforms, it is not part of backups, because a restored entry would be sent again.
+    ///   - folder: The folder of the entries, which is created if it does not exist. Only the owner of the folder may
+    ///     have access to it. On Apple platforms, the folder is not part of backups, because a restored entry would be
+    ///     sent again.
     ///   - endpoints: The endpoints that can be stored.
     ///   - owner: Returns the name of the user of a token, such as the id in ``AccessToken/userInfo``. The name must be
-    ///     the same for all tokens of a user. The token is nil if nobody is logged in, and if the service has no
-    ///     session. Without a session, return the user whose credentials the adapters add now. Without a token, a nil
-    ///     result means that nobody is logged in. With a token, a nil result means that the token's user is not known.
-    ///     Writes are then refused, unless the closure has named the user for an earlier token of the same log-in.
-    ///     Default: ``AccessToken/session``, which each log-in changes. If the session has no users, as with a fixed
-    ///     token, all tokens have one owner.
+    ///     the same for all tokens of a user. The token is nil if nobody is logged in or if the service has no session.
+    ///     Without a session, return the user whose credentials the adapters add now. Without a token, a nil result
+    ///     means that nobody is logged in. With a token, a nil result means that the token's user is not known. Writes
+    ///     are then refused, unless the closure has named the user for an earlier token of the same log-in. Default:
+    ///     ``AccessToken/session``, which each log-in changes. If the session has no users, as with a fixed token, all
+    ///     tokens have one owner.
     ///   - inDoubt: What happens if a response was lost. Default: the entry is sent again.
     ///   - dropsAtLogOut: Whether the unsent entries of a user lose their content when this user is no longer logged
     ///     in. Default: false; the entries wait for their user.
@@ -95,8 +96,9 @@ public final class Outbox: Sendable {
     ///   - endpoint: The write. Its type must be one of the outbox's endpoints.
     ///   - order: A name. Entries with the same name are sent one after the other. Default: nil; the entry is
     ///     independent of all others.
-    ///   - expires: The time after which the entry is no longer sent, but ends with ``Entry/State/expired``. Choose a
-    ///     time that is not longer than the server remembers idempotency keys. Default: nil, never.
+    ///   - expires: The time after which the outbox no longer sends the entry. The entry then ends with
+    ///     ``Entry/State/expired``. Choose a time that is not longer than the time for which the server remembers
+    ///     idempotency keys. Default: nil; the entry never expires.
     /// - Returns: The entry, as a receipt.
     /// - Throws: ``NetworkError/Kind/invalidRequest`` if the endpoint cannot be stored, or its request cannot be
     ///   created; ``NetworkError/Kind/noToken`` if the endpoint needs a token and nobody is logged in; `CocoaError`
@@ -136,17 +138,17 @@ public final class Outbox: Sendable {
     /// idempotency key. If the response was lost, the server may have executed the old write. The method waits as
     /// ``drop(_:)`` does.
     ///
-    /// - Returns: Whether the entry was changed. False as for ``drop(_:)``.
+    /// - Returns: Whether the entry was changed. False in the same cases as for ``drop(_:)``.
     @discardableResult
     public func edit(_ id: Entry.ID, to endpoint: some Endpoint) async throws -> Bool {
         try await core.edit(id, to: endpoint)
     }
 
     /// Sends an entry again that was refused or is in doubt. After a refusal, the entry gets a new idempotency key,
-    /// because the server may repeat its response to the old key. In three cases, the entry keeps its key: it is in
-    /// doubt, or was refused with a server error (500), or with 401, 403 or 407.
+    /// because the server may repeat its response to the old key. In three cases, the entry keeps its key: the entry is
+    /// in doubt; the server refused it with a server error (500); the server refused it with 401, 403 or 407.
     ///
-    /// - Returns: Whether the entry waits to be sent. False as for ``drop(_:)``.
+    /// - Returns: Whether the entry waits to be sent. False in the same cases as for ``drop(_:)``.
     @discardableResult
     public func sendAgain(_ id: Entry.ID) async throws -> Bool { try await core.sendAgain(id) }
 

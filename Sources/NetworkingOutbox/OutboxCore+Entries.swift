@@ -28,7 +28,7 @@ extension OutboxCore {
     /// Returns the user who writes now.
     private func owner(of endpoint: any Endpoint, in session: WriteSession) async throws -> String? {
         if let owner = owner(in: session) { return owner }
-        // If the session is over, the write belongs to its user, who can send it after the next log-in.
+        // If the session is over, the write belongs to the last user. It can be sent after this user's next log-in.
         if session.isOver, case .user(let owner) = await on({ self.lastOwner }) { return owner }
         let (sendsToken, needsToken) = client.authorization(of: endpoint)
         guard needsToken || sendsToken && session.token != nil else { return nil }
@@ -38,9 +38,9 @@ extension OutboxCore {
             } else if ownerOfToken != nil {
                 "`owner` has returned nil for the current token (the closure of a refresh has to copy `userInfo`)"
             } else {
-                "the token has no owner; name it with `owner`, or give the token the id of its session"
+                "the token has no owner: name the owner with `owner`, or give the token the id of its session"
             }
-        throw NetworkError(.noToken, reason: "outbox: expected a write of a user: \(reason)")
+        throw NetworkError(.noToken, reason: "outbox: the write carries a token and therefore needs a user: \(reason)")
     }
 
     /// Returns the key of a request, or a new key if the request has none.
@@ -53,7 +53,7 @@ extension OutboxCore {
         _ body: HTTPBody, of id: UUID
     ) async throws -> (body: OutboxRecord.Body?, part: PartialBody?) {
         guard !body.isResumable else {
-            throw KindTable.fault("expected a body without `resumable`, which an outbox sends as a whole")
+            throw KindTable.fault("expected a body without `resumable`, because an outbox sends each body as a whole")
         }
         if body.isEmpty || body.isOfFile && !copiesFiles { return (nil, nil) }
         let headers = body.headers.map { [$0.name.description, $0.value] }
@@ -96,7 +96,7 @@ extension OutboxCore {
         wakeUp()
         try? await end.value(within: limit, on: clock) { _ in .success(()) }
         return await on {
-            try? self.reload(completely: true)  // another process may have sent some
+            try? self.reload(completely: true)  // another process may have sent some entries
             return self.machine.entries.values.count {
                 $0.stage != .ended && $0.stage != .held && self.isShown($0) && self.machine.obstacle(of: $0.name) == nil
             }
@@ -121,7 +121,9 @@ extension OutboxCore {
         let needsToken = client.authorization(of: endpoint).needsToken
         return try await decide(id) { name in
             if needsToken, try self.folder.record(name)?.owner == nil {
-                throw KindTable.fault("expected an endpoint without a token for a write of nobody, found one with it")
+                throw KindTable.fault(
+                    "the entry was stored while nobody was logged in: expected an endpoint that needs no token, found an endpoint that needs a token"
+                )
             }
             return try self.change(name, body: part) { record in
                 (record.call, record.body, record.key, record.state) = (call, body, key, .waiting)
@@ -162,7 +164,8 @@ extension OutboxCore {
         }
     }
 
-    /// Changes an entry that has not ended. Waits until the entry is not being sent. Meanwhile, no other process sends.
+    /// Changes an entry that has not ended. If this process is sending the entry, waits for the end of its call. Other
+    /// processes send no entries during the change.
     ///
     /// - Parameter change: Returns whether the entry was changed.
     private func decide(
@@ -220,8 +223,8 @@ extension OutboxCore {
 }
 
 extension HTTPStatus {
-    /// Whether a server may repeat the response to every request with the same idempotency key. A server that refuses
-    /// the user has not used the key yet. After a server error, the server may execute a repeated write.
+    /// Whether a server may send this response again to every request with the same idempotency key. A server that
+    /// refuses the user has not used the key yet. After a server error, the server may execute a repeated write.
     fileprivate var belongsToKey: Bool {
         isClientError && ![.unauthorized, .forbidden, .proxyAuthenticationRequired].contains(self)
     }

@@ -35,7 +35,7 @@ extension OutboxCore {
     private func look(isOwnerKnown: Bool) -> Work {
         if isClosed, unrecorded.isEmpty { return .closed }
         passes += 1
-        var limit = clock.now() + folder.lease.length  // another process may store an entry, and end
+        var limit = clock.now() + folder.lease.length  // another process may store an entry and then end
         let isReadable = (try? reload(completely: false)) != nil
         if isReadable, !unrecorded.isEmpty || machine.peek(at: clock.now(), on: clock.date()) != nil { return .some }
         if !isReadable || !isOwnerKnown || machine.entries.values.contains(where: \.isUnread) {
@@ -114,7 +114,7 @@ extension OutboxCore {
         let session = client.currentWriteSession
         // The user may have logged in again since the machine was notified.
         guard let record = try? folder.record(name), record.owner != owner(in: session), !session.isOver else {
-            set(.unknown)  // until the loop has asked again
+            set(.unknown)  // until the loop has asked again who is logged in
             read(name)
             return wakeUp()
         }
@@ -131,7 +131,7 @@ extension OutboxCore {
 
     /// Updates the machine from the files with these names.
     func reload(_ names: [OutboxName], completely: Bool) {
-        // Usually, no other process has removed an entry, and only the new entries are checked.
+        // Usually, no other process has removed an entry. Then only the new entries are checked.
         if names.count(where: { machine.entries[$0] != nil }) < machine.entries.count {
             let present = Set(names)
             for name in machine.entries.keys where !present.contains(name) && !machine.inFlight.contains(name) {

@@ -24,7 +24,7 @@ extension OutboxCore {
         for name in changed.map(\.name).sorted() { publish(name) }
     }
 
-    /// Delivers the entries that are over or wait for a decision.
+    /// Delivers the entries that have ended and the entries that wait for a decision.
     func replay(_ deliver: @escaping @Sendable ([Outbox.Entry]) -> Void) {
         Task.detached {
             await self.on {
@@ -36,7 +36,7 @@ extension OutboxCore {
 
     /// Returns an entry as the app sees it; nil if it does not exist any more.
     ///
-    /// - Parameter state: The state. Default: the current one.
+    /// - Parameter state: The state of the returned entry. Default: its current state.
     func entry(_ name: OutboxName, as state: Outbox.Entry.State? = nil) -> Outbox.Entry? {
         let record: OutboxRecord
         do {

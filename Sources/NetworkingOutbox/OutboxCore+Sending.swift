@@ -66,7 +66,8 @@ extension OutboxCore {
             return .noToken(NotTheOwner())
         }
         if needsToken, record.owner == nil {
-            throw OutboxRecord.Fault("expected a write of a user, found one of nobody, which now needs a token")
+            throw OutboxRecord.Fault(
+                "the entry was stored while nobody was logged in, but its endpoint now needs a token")
         }
         var call = Call()
         let id = call.id
@@ -163,7 +164,7 @@ extension OutboxCore {
 }
 
 extension OutboxMachine.End {
-    /// The entry has changed before it could be sent.
+    /// The end of a call whose entry was changed before the call could send it.
     fileprivate static let stale = OutboxMachine.End.notNow(after: nil, isOffline: false)
 }
 
@@ -183,5 +184,5 @@ private struct NotTheOwner: Error {}
 /// An entry has changed since its call began.
 private struct Stale: Error {}
 
-/// The time of an entry has passed.
+/// The expiry time of an entry has passed.
 private struct Expired: Error {}

@@ -93,7 +93,7 @@ final class OutboxCore: @unchecked Sendable {  // because every variable is used
         try await leading.withLock { try await folder.lease.hold(ExclusiveOperation(operation)) }
     }
 
-    /// Runs a closure on a thread for slow files.
+    /// Runs a closure on a thread for slow file operations.
     func onDisk<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             DispatchQueue.global(qos: .utility).async { continuation.resume(with: Result { try work() }) }
@@ -170,7 +170,7 @@ final class OutboxCore: @unchecked Sendable {  // because every variable is used
 
     /// Sets the user whose entries are sent.
     ///
-    /// - Parameter shown: The user whose entries are shown. Default: the same user; if this user is not known, the last
+    /// - Parameter shown: The user whose entries are shown. Default: `owner`. If `owner` is unknown, the last known
     ///   user.
     func set(_ owner: OutboxMachine.Owner, shown: OutboxMachine.Owner? = nil) {
         machine.set(owner)

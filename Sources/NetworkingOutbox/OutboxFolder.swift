@@ -4,8 +4,8 @@ package import Networking
 /// The folder of an outbox: a file for each entry, and a file for each body that is large.
 ///
 /// A file is written under a temporary name, brought to stable storage, and renamed. A process that is killed at any
-/// point therefore leaves a complete entry or none. Files are changed while the lease file is locked; the lock is never
-/// held while a request is sent.
+/// point therefore leaves a complete entry or no entry. Files are changed while the lease file is locked; the lock is
+/// never held while a request is sent.
 package struct OutboxFolder: Sendable {
     /// Bodies of at most this size are stored in the entry.
     static let largestInlineBody = 64 << 10
@@ -61,18 +61,18 @@ package struct OutboxFolder: Sendable {
 
     /// Reads an entry. Returns nil if there is none.
     ///
-    /// - Throws: ``OutboxRecord/Fault`` if the file is not an entry that can be read. Another error if it cannot be
-    ///   read now.
+    /// - Throws: ``OutboxRecord/Fault`` if the file is not an entry that can be read. Another error if the file cannot
+    ///   be read now.
     package func record(_ name: OutboxName) throws -> OutboxRecord? {
         var status = stat()
         if lstat(path(name.file), &status) == 0, status.st_mode & S_IFMT != S_IFREG {
-            throw OutboxRecord.Fault("expected a file with an entry, found something else")
+            throw OutboxRecord.Fault("expected a regular file with an entry, found another kind of file")
         }
         let bytes: Data?
         do { bytes = try OwnedFile.read(path(name.file), upTo: OutboxRecord.maximumSize) } catch let fault
             as OwnedFile.Irregular
         {
-            throw OutboxRecord.Fault("expected a file with an entry: \(fault)")
+            throw OutboxRecord.Fault("the file cannot be read as an entry: \(fault)")
         }
         guard let bytes else { return nil }
         let record = try OutboxRecord(decoding: bytes)
@@ -85,17 +85,17 @@ package struct OutboxFolder: Sendable {
     /// Checks the file with the body of an entry, and returns the URL of the file.
     func body(_ file: OutboxRecord.Body.File, of id: UUID) throws -> URL {
         guard PartialBody.isName(file.name, of: id) else {
-            throw OutboxRecord.Fault("expected the name of a body, found another name")
+            throw OutboxRecord.Fault("the entry names a body file that does not belong to it")
         }
         let url = url.appendingPathComponent(file.name)
         let descriptor = open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             guard [ENOENT, ELOOP, ENXIO].contains(errno) else { throw FileLock.fault(url.path, reading: true) }
-            throw OutboxRecord.Fault("expected the file of the body, found none")
+            throw OutboxRecord.Fault("the file with the body of the entry does not exist")
         }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         guard FileLock.isTrusted(descriptor) else {
-            throw OutboxRecord.Fault("expected the file of the body, found something else")
+            throw OutboxRecord.Fault("the file with the body of the entry is not a regular file of this user")
         }
         defer { try? handle.close() }
         var (checksum, count) = (Checksum(), 0)
@@ -113,15 +113,17 @@ package struct OutboxFolder: Sendable {
 
     /// Stores a new entry after all others. The entry is on stable storage when the method returns.
     ///
-    /// - Parameter part: The file with the body, which is moved; nil if the body is in the record.
+    /// - Parameter part: The file with the body; the method moves this file. Nil if the body is in the record.
     /// - Returns: The name of the entry, and the names of all entries, in no order.
     func add(_ record: OutboxRecord, body part: PartialBody? = nil) throws -> (name: OutboxName, all: [OutboxName]) {
-        try create()  // somebody may have removed the folder
+        try create()  // other code may have removed the folder
         return try locked {
             let names = try clean()
             let last = names.map(\.number).max() ?? 0
             guard last < OutboxName.largest else {
-                throw KindTable.fault("expected entries with smaller numbers, found \(last): remove this entry")
+                throw KindTable.fault(
+                    "the entry with the number \(last) has the largest possible number, so no entry can follow it: remove this entry"
+                )
             }
             let name = OutboxName(number: last + 1, lane: record.lane, id: record.id)
             do { try replace(name, with: record, part) } catch {
@@ -183,7 +185,7 @@ package struct OutboxFolder: Sendable {
         }
     }
 
-    /// Removes what terminated processes have left, and returns the names of all entries.
+    /// Removes the unused files of terminated processes, and returns the names of all entries.
     private func clean() throws -> [OutboxName] {
         let files = try files()
         let names = table.of(files)

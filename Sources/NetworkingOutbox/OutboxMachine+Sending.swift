@@ -143,7 +143,8 @@ extension OutboxMachine {
 
     // MARK: Waiting
 
-    /// The time until something may change without an event; nil if only an event can change anything.
+    /// The time until the machine may have a next step even if no event occurs; nil if only an event can lead to a next
+    /// step.
     package func wait(at now: Duration, on date: Date) -> Duration? {
         var waits = offlineUntil.map { [$0 - now] } ?? []
         for line in lines.values where !line.isBusy {

@@ -52,7 +52,7 @@ package struct OutboxMachine: Sendable {
     }
 
     package struct Options: Hashable, Sendable {
-        /// The number of lanes whose entries are sent at the same time.
+        /// The maximum number of lanes whose entries are sent at the same time.
         package var limit: Int
         package var dropsAtLogOut: Bool
         /// Whether entries without a user are sent without a token, so that they can be sent while a user is logged in.

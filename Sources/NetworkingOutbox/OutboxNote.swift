@@ -20,7 +20,8 @@ package struct OutboxNote: Sendable {
         record.state = state
         record.isDoubtful = record.isDoubtful || isLost
         if state == .expired, record.isDoubtful {
-            record.state = .inDoubt(reason: "its response was lost, and its time has passed")
+            record.state = .inDoubt(
+                reason: "the response to the entry was lost, and the expiry time of the entry has passed")
         }
         if state.isEnd { record.body = nil }
         // The content of an entry is removed if its user has logged out.

@@ -98,7 +98,7 @@ extension OutboxRecord {
     /// The reason why a file is not an entry that this version can read.
     package typealias Fault = SealedText.Fault
 
-    /// The largest size of a file. Large bodies are in files of their own.
+    /// The maximum size of an entry's file. Large bodies are stored in files of their own.
     package static let maximumSize = 16 << 20
     private static let form = SealedText("networking-outbox", format: 1, words: "an entry of an outbox")
 
@@ -116,7 +116,7 @@ extension OutboxRecord {
     package init(decoding bytes: Data) throws(Fault) {
         let content = try OutboxRecord.form.content(of: bytes)
         do { self = try JSONDecoder().decode(OutboxRecord.self, from: content) } catch {
-            throw Fault("expected the members of an entry: \(OutboxRecord.words(for: error))")
+            throw Fault("the JSON of the entry cannot be decoded: \(OutboxRecord.words(for: error))")
         }
     }
 
@@ -129,7 +129,7 @@ extension OutboxRecord {
         switch error {
         case DecodingError.keyNotFound(let key, let context):
             return "\(key.stringValue.onOneLine) is missing in \(path(context))"
-        case DecodingError.typeMismatch(let type, let context): return "\(path(context)) is no \(type)"
+        case DecodingError.typeMismatch(let type, let context): return "\(path(context)) does not have the type \(type)"
         case DecodingError.valueNotFound(_, let context): return "\(path(context)) is null"
         case EncodingError.invalidValue(_, let context):
             let path = context.codingPath.map(\.stringValue).joined(separator: ".")

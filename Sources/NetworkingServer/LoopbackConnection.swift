@@ -84,7 +84,10 @@ final class LoopbackConnection<Service: LoopbackService>: @unchecked Sendable { 
             case .read(let continuation):
                 let piece = readBody()
                 if piece == nil, isTruncated {
-                    continuation.resume(throwing: NetworkError(.truncatedBody, reason: "the request's body is cut off"))
+                    continuation.resume(
+                        throwing: NetworkError(
+                            .truncatedBody,
+                            reason: "the client ended the request's body early, or the body is malformed"))
                 } else {
                     continuation.resume(returning: piece)
                 }

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// The numbers of connections and requests of a server on 127.0.0.1.
+/// The number of connections and the number of requests of a server on 127.0.0.1.
 package struct LoopbackCounters: Sendable {
     package var accepted = 0
     package var open = 0

@@ -19,9 +19,9 @@ package protocol LoopbackService: Sendable {
 
     /// The maximum number of connections at the same time. Further connections are closed at once. Default: no limit.
     var mostConnections: Int { get }
-    /// The time for which a read waits for a client that sends nothing, in seconds. Default: nil, no limit.
+    /// The maximum time that a read waits for a client that sends nothing, in seconds. Default: nil, no limit.
     var mostSecondsOfSilence: Int? { get }
-    /// The length of the longest head of a request, in bytes. If a head is longer, the connection is closed. Default: 1
+    /// The maximum length of the head of a request, in bytes. If a head is longer, the connection is closed. Default: 1
     /// MiB.
     var longestHead: Int { get }
 

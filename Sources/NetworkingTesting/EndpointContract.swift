@@ -81,14 +81,14 @@ private struct Trial {
     func faults(of request: HTTPRequest) async -> [String] {
         var faults = Trial.formFaults(of: request) + example.memberFaults + slashFaults
         if let response = example.response, let fault = await reading(response) {
-            faults.append("its sample response is not read: \(fault)")
+            faults.append("the endpoint cannot read its sample response: \(fault)")
         }
         guard let errorResponse = example.errorResponse else { return faults }
         if errorResponse.status.isSuccessful {
             faults.append("its sample error response has a successful status; expected a status of 400 or above")
         } else {
             do { try example.readErrorResponse(errorResponse, to: request, settings.decoder ?? JSONDecoder()) } catch {
-                faults.append("its sample error response is not read as the endpoint's server error: \(error)")
+                faults.append("the endpoint cannot read its sample error response as its server error: \(error)")
             }
         }
         return faults
@@ -138,7 +138,9 @@ private struct Trial {
             faults.append("its path has an empty segment; use a non-empty value in the example")
         }
         if let given = request.headers[.contentType], given != request.allHeaders[.contentType] {
-            faults.append("its Content-Type is \(given), but its body is a form, which has its own; remove the field")
+            faults.append(
+                "its Content-Type is \(given), but its body is a form, which sets its own Content-Type; remove the field"
+            )
         }
         if [.get, .head].contains(request.method), !request.body.isEmpty {
             faults.append("it has a body with \(request.method); use another method, or parameters in the query")

@@ -2,7 +2,7 @@ public import Foundation
 import Networking
 
 extension LoopbackResponse {
-    /// Returns a response with content that supports range requests. For a `Range` of the form `bytes=100-`, the
+    /// Returns a response that supports range requests for its content. For a `Range` of the form `bytes=100-`, the
     /// response is 206 with the rest of the content, or 416 if the range begins after the last byte. `If-Range` is
     /// evaluated according to RFC 9110 section 13.1.5, for entity tags only.
     ///

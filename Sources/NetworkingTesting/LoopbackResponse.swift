@@ -1,7 +1,7 @@
 public import Foundation
 public import Networking
 
-/// A response of a ``LoopbackServer``, with an optional failure while the server sends it.
+/// A response of a ``LoopbackServer``, with an optional failure that the server simulates while it sends the response.
 ///
 /// ```swift
 /// LoopbackResponse.json(["id": 7])
@@ -35,7 +35,7 @@ public struct LoopbackResponse: PreparedResponse {
     public var content: Content
     /// The real time that the server waits before it sends the response. Default: zero.
     public var delay: Duration = .zero
-    /// The failure while the server sends the response. Default: nil.
+    /// The failure that the server simulates while it sends the response. Default: nil.
     public var fault: LoopbackFault?
     /// Whether the server sends `Connection: close` and closes the connection after the response. Default: false.
     public var closesConnection = false
@@ -67,10 +67,10 @@ public struct LoopbackResponse: PreparedResponse {
     }
 }
 
-/// A failure while the server sends a response.
+/// A failure that the server simulates while it sends a response.
 ///
 /// The failures that count bytes apply to `.fixed` and `.chunked` content. They do not apply to `.written` content,
-/// because its closure decides itself when to stop.
+/// because the closure of `.written` decides when to stop.
 public enum LoopbackFault: Hashable, Sendable {
     /// The connection is closed without a response.
     case closeBeforeHead

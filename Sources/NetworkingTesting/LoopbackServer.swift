@@ -5,7 +5,7 @@ import NetworkingServer
 /// A small HTTP/1.1 server on 127.0.0.1, for tests of your own services on real sockets.
 ///
 /// The server listens as soon as it is created. By default, the system chooses the port, so that tests can run many
-/// servers in parallel. The server keeps connections alive, streams request bodies with a fixed length or in chunks to
+/// servers in parallel. The server keeps connections alive, streams request bodies (with a fixed length or chunked) to
 /// its handlers, and simulates failures (``LoopbackFault``).
 ///
 /// ```swift

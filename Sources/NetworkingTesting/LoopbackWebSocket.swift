@@ -120,8 +120,8 @@ extension LoopbackResponse {
     ///
     /// - Parameters:
     ///   - subprotocol: The chosen subprotocol. Default: none.
-    ///   - compresses: Whether the server agrees to `permessage-deflate`, if the client offers it. Default: true. Linux
-    ///     only.
+    ///   - compresses: Whether the server agrees to `permessage-deflate`, if the client offers it. Default: true. The
+    ///     server compresses only on Linux.
     ///   - serve: Talks to the client, on the thread of the connection. When it returns, the connection is closed.
     public static func webSocket(
         subprotocol: String? = nil, compressing compresses: Bool = true,

@@ -88,8 +88,8 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
     /// try await clock.advance(by: .seconds(1), until: { stub.requests.count == 2 })
     /// ```
     ///
-    /// The method calls `Task.yield()` after each step, and waits a millisecond of real time after eight steps, so that
-    /// other tasks can run.
+    /// The method calls `Task.yield()` after each step, and waits a millisecond of real time after every eighth step,
+    /// so that other tasks can run.
     ///
     /// - Parameters:
     ///   - step: The duration of one step.
@@ -116,8 +116,8 @@ public final class ManualClock: Clock, @unchecked Sendable {  // because of the 
 
         /// The error text, with advice about the likely cause.
         public var description: String {
-            "the condition was false before each step, and the clock was moved by \(passed); "
-                + "give this clock to the service, the session and the stub"
+            "the condition was false before each step, although the clock was moved by \(passed); "
+                + "check that the service, the session and the stub use this clock"
         }
 
         /// The same text as ``description``.

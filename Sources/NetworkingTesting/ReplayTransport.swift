@@ -57,7 +57,7 @@ public final class ReplayTransport: Transport, @unchecked Sendable {  // because
             throw NetworkError(
                 .noRecordedResponse,
                 reason:
-                    "none of the \(unused.count) unused responses of the archive matches; a strict replay uses each "
+                    "none of the \(unused.count) unused responses of the archive matches the request; a strict replay uses each "
                     + "response once; record the archive with Redaction.revealed",
                 request: request)
         }
@@ -203,7 +203,8 @@ extension HARArchive.Response {
         }
         if HTTPStatus(status).isSuccessful, content?.comment == HARArchive.Content.hidden {
             throw NetworkError(
-                .noRecordedResponse, reason: "the recorded body is hidden; record it with Redaction.revealed",
+                .noRecordedResponse,
+                reason: "the body of the recorded response is redacted; record the archive with Redaction.revealed",
                 request: request)
         }
     }

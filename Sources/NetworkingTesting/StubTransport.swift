@@ -99,7 +99,8 @@ public final class StubTransport: Transport, @unchecked Sendable {  // because o
         let handler = nextHandler(request)
         guard let handler else {
             throw NetworkError(
-                .noStubRule, reason: "no rule of the stub matches; its rules: \(ruleNames)", request: request)
+                .noStubRule, reason: "no rule of the stub matches the request; the rules are: \(ruleNames)",
+                request: request)
         }
         try await countBody(of: request)
         let answer = try await handler(request)

@@ -11,8 +11,8 @@ public import Networking
 /// })
 /// ```
 ///
-/// When the script returns or throws, the connection is lost, unless it was closed. The client's
-/// ``WebSocket/lastError`` contains the error.
+/// When the script returns or throws, the connection is lost, unless the connection was closed before. The client's
+/// ``WebSocket/lastError`` then contains the reason.
 public final class StubWebSocket: @unchecked Sendable {  // because of the lock around every variable
     private struct State: Sendable {
         var activity = WebSocketActivity()
@@ -143,7 +143,7 @@ extension StubResponse {
             Task {
                 do {
                     try await script(stub)
-                    stub.drop("the script of the stub's WebSocket has returned without a close")
+                    stub.drop("the script of the stub's WebSocket returned without closing the WebSocket")
                 } catch {
                     stub.drop("the script of the stub's WebSocket threw \(type(of: error)): \(error)")
                 }

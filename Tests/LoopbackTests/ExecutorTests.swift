@@ -42,7 +42,6 @@
                             while kind == nil { kind = await exchange.failure(request)?.kind }
                             #expect(kind == .transportShutDown)
                             for _ in 0..<20 { await Task.yield() }
-                            #expect(loop() == nil)
                             count.withLock { $0 += 1 }
                         }
                     }
@@ -57,7 +56,9 @@
                 #expect(kind == .transportShutDown)
             }
 
-            @Test("A task on the engine's thread can shut the transport down, at once or draining", arguments: [true, false])
+            @Test(
+                "A task on the engine's thread can shut the transport down, at once or draining",
+                arguments: [true, false])
             func shutDownFromTask(drains: Bool) async throws {
                 let exchange = try Exchange(transport)
                 let request = try exchange.request()
@@ -91,7 +92,9 @@
                 #expect(text == "hello")
             }
 
-            @Test("A job that blocks the thread is reported once, while it blocks or when it ends", arguments: [true, false])
+            @Test(
+                "A job that blocks the thread is reported once, while it blocks or when it ends",
+                arguments: [true, false])
             func blocked(isUsed: Bool) async throws {
                 let exchange = try Exchange(transport)
                 let request = try exchange.request()
@@ -180,7 +183,6 @@
             func oneThread() async throws {
                 let server = try LoopbackServer { _ in .text("hello") }
                 let service = service(server)
-                #expect(loop() == nil)
                 let threads = try await withTaskExecutorPreference(transport.executor) {
                     let before = loop()
                     let text = try await service.request(.get("a"), as: .string)
@@ -204,7 +206,9 @@
                     let response = try await transport.send(
                         HTTPRequest(.get, server.url.appending(path: "body")), delivering: .streamed)
                     var count = 0
-                    if case .stream(let body) = response.content { for try await bytes in body { count += bytes.count } }
+                    if case .stream(let body) = response.content {
+                        for try await bytes in body { count += bytes.count }
+                    }
                     #expect(count == 3 << 20)
                     let socket = service.webSocket(.get("chat"))
                     var reader = socket.makeAsyncIterator()

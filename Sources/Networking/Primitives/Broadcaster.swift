@@ -3,7 +3,8 @@ public import Foundation
 /// A source of changing values that notifies any number of observers.
 ///
 /// Handlers are called in the order of the changes, one change at a time, and outside every lock. A handler may publish
-/// values, and add and cancel observations. A value that a handler publishes is delivered after the current value.
+/// values, and add and cancel observations. A value that a handler publishes is delivered after the value that is being
+/// delivered.
 ///
 /// ```swift
 /// let token = reachability.statuses.observe(replayingCurrent: true) { [weak self] status in
@@ -19,7 +20,7 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     private struct Receiver: Sendable {
         let handler: @Sendable (Value) -> Void
         let queue: DispatchQueue?
-        /// Called when the broadcaster is deallocated, because no further value follows.
+        /// Called when the broadcaster is deallocated. No value follows after that.
         let end: (@Sendable () -> Void)?
     }
 
@@ -41,9 +42,9 @@ public final class Broadcaster<Value: Sendable>: Sendable {
     /// Called outside every lock, after the first observation has begun or the last observation has ended.
     private let whenUsed: (@Sendable () -> Void)?
     /// Returns the object that publishes the values. Each token and each sequence retains this object, so that the
-    /// values do not end.
+    /// object continues to publish values.
     private let owner: (@Sendable () -> (any AnyObject & Sendable)?)?
-    /// Called with a closure for each new observation. The closure delivers earlier values to that observation alone.
+    /// Called for each new observation, with a closure. This closure delivers earlier values only to that observation.
     private let replay: (@Sendable (_ deliver: @escaping @Sendable ([Value]) -> Void) -> Void)?
 
     /// Creates a broadcaster with an optional initial value. Default: no value.
@@ -196,8 +197,8 @@ public final class Broadcaster<Value: Sendable>: Sendable {
 /// An object that owns an observation. The observation ends when the token is cancelled or released.
 ///
 /// Store the token for as long as you need the observation. The token can be cancelled on any thread, even inside the
-/// handler. If it is cancelled inside the handler, or on the queue on which the handler is called, the handler is not
-/// called again.
+/// handler. If the token is cancelled inside the handler, or on the queue on which the handler is called, the handler
+/// is not called again.
 public final class ObservationToken: Sendable {
     private let action: Locked<(@Sendable () -> Void)?>
 

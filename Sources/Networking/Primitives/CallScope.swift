@@ -1,7 +1,6 @@
 import Foundation
 
-/// The cancellation scope of one call. Through the scope, the caller, the deadline or a reset ends all waits of the
-/// call.
+/// The cancellation scope of one call. The caller, the deadline and a reset use the scope to end all waits of the call.
 ///
 /// A call may wait for a ``Settlement`` in any part of the library: a queue, an engine, a token. Each of these
 /// settlements registers itself with ``current``. An interruption of the scope therefore ends all waits at once. The
@@ -27,8 +26,8 @@ package final class CallScope: Endable {
         /// The identifier of the call. It is created at its first use.
         var id: UUID?
 
-        /// Changes the phase from `open` to `next`. Returns the old state, so that the caller can release its waits and
-        /// its timer. Returns nil if the phase is not `open`.
+        /// Changes the phase from `open` to `next`. Returns the old state, so that the caller can release the waits and
+        /// the timer of this state. Returns nil if the phase is not `open`.
         mutating func leaveOpen(for next: Phase) -> State? {
             guard phase == .open else { return nil }
             let opened = self
@@ -147,8 +146,8 @@ package final class CallScope: Endable {
         return nil
     }
 
-    /// Marks the call as returned, regardless of its outcome. The scope then registers no further waits, for example of
-    /// tasks that continue after the call.
+    /// Marks the call as returned, regardless of its outcome. The scope then registers no further waits, for example
+    /// waits of tasks that continue after the call.
     func detach() {
         state.withLock { state in
             state.isOver = true

@@ -5,7 +5,7 @@ package import Foundation
 /// The state and the lock are in one allocation, because every call creates several such pairs. An `NSLock` on Linux
 /// needs four more allocations; `Mutex` requires newer Apple systems and causes false reports of the thread sanitizer.
 /// Inside `withLock`, do not resume a continuation, and call no closure of the app except `NetworkClock.now`. Instead,
-/// return the values that you need from `withLock`, and use them afterwards.
+/// let `withLock` return the values that you need, and use them afterwards.
 package struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // because the lock protects the state
     private final class Storage: ManagedBuffer<State, pthread_mutex_t> {
         deinit {
@@ -130,11 +130,11 @@ package struct FileLock: Sendable {
     }
 }
 
-/// A list of entries that are added and removed while the app runs, in the order in which they were added. Each entry
-/// is removed by its token.
+/// A list of entries in the order in which they were added. Entries are added and removed while the app runs; each
+/// entry is removed by its token.
 ///
-/// Entries are released outside the lock, because an entry may own the token of another entry. When the owner is
-/// released, its token removes the other entry. This removal needs the lock.
+/// Entries are released outside the lock, because an entry may own the token of another entry. When the owning entry is
+/// released, that token is released, too, and removes the other entry. This removal needs the lock.
 final class Registrations<Entry: Sendable>: Sendable {
     private struct State: Sendable {
         var entries: [(id: UInt64, entry: Entry)] = []

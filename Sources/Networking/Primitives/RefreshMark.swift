@@ -1,5 +1,5 @@
-/// An object that identifies a token refresh. The tasks of the refresh belong to the refresh until it has ended. Tasks
-/// that continue afterwards do not belong to the refresh.
+/// An object that identifies a token refresh. A task that the refresh started belongs to the refresh until the refresh
+/// ends. If the task continues after that, it no longer belongs to the refresh.
 final class RefreshMark: Sendable {
     /// The failure of a call that the refresh made.
     struct Failure: Sendable {

@@ -1,7 +1,7 @@
 package import Foundation
 
-/// The layout of a small file in which damage is detected. The first line contains a title, the number of the format,
-/// and the checksum of the content. The content follows.
+/// The layout of a small file with a checksum that detects damage. The first line contains a title, the number of the
+/// format, and the checksum of the content. The content follows.
 package struct SealedText: Sendable {
     /// The reason why a file does not have this layout.
     package struct Fault: Error, CustomStringConvertible {
@@ -32,17 +32,19 @@ package struct SealedText: Sendable {
         let head = bytes.prefix(64).prefix { $0 != UInt8(ascii: "\n") }
         let members = String(decoding: head, as: UTF8.self).split(separator: " ", omittingEmptySubsequences: false)
         guard members.count == 3, members[0] == title, let found = Int(members[1]) else {
-            throw Fault("expected \(words), found \(bytes.count) other bytes")
+            throw Fault("expected \(words), found \(bytes.count) bytes of another format")
         }
         guard found == format else {
             throw Fault(
-                "expected format \(format), found format \(found), which another version of the library has written")
+                "expected the format \(format), found the format \(found): another version of the library has written the file"
+            )
         }
         let content = bytes.dropFirst(head.count + 1)
         var checksum = Checksum()
         content.withUnsafeBytes { checksum.update($0) }
         guard members[2] == checksum.value.hexadecimal else {
-            throw Fault("expected the checksum \(checksum.value.hexadecimal), found another one: the file is damaged")
+            throw Fault(
+                "expected the checksum \(checksum.value.hexadecimal), found a different checksum: the file is damaged")
         }
         return content
     }

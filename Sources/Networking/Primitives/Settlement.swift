@@ -72,7 +72,8 @@ package struct Settlement<Value: Sendable>: Endable {
         }
     }
 
-    /// Calls `observer` once with the outcome: at once if it is set, otherwise on the thread that settles.
+    /// Calls `observer` exactly once with the outcome: immediately if the outcome is set, otherwise on the thread that
+    /// sets it.
     package func observe(_ observer: @escaping Observer) {
         let outcome: Outcome? = state.withLock { state in
             switch state {
@@ -102,7 +103,8 @@ package struct Settlement<Value: Sendable>: Endable {
         settle(.failure(interruption))
     }
 
-    /// Resumes a continuation once with the outcome: at once if it is set, otherwise on the thread that settles.
+    /// Resumes a continuation exactly once with the outcome: immediately if the outcome is set, otherwise on the thread
+    /// that sets it.
     private func resume(_ continuation: UnsafeContinuation<Value, any Error>) {
         let isWaiting = state.withLock { state in
             guard case .pending = state else { return false }

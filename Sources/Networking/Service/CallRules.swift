@@ -6,7 +6,7 @@ struct SharedRules: Sendable {
 }
 
 extension NetworkClient {
-    /// Returns the rules of a call: those of the client, unless the call has rules of its own.
+    /// Returns the rules of a call: the rules of the client, unless the call has rules of its own.
     fileprivate func rules(for settings: RequestSettings) -> CopyOnWrite<SharedRules> {
         guard settings.redirects != nil || settings.reportsDoubt == true else { return sharedRules }
         let follows = settings.redirects?.alwaysFollows ?? sharedRules.value.followsRedirects
@@ -15,8 +15,8 @@ extension NetworkClient {
     }
 }
 
-/// The decisions of a call for which the head of a response is enough: whether the validators accept the status, and
-/// whether a redirect is followed.
+/// The decisions of a call that need only the head of a response: whether the validators accept the status, and whether
+/// a redirect is followed.
 struct CallRules: StatusRules {
     let validators: [ResponseValidator]
     let maximumSize: Int

@@ -70,7 +70,7 @@ package final class CallTrack: Sendable {
         return root
     }
 
-    /// The state of the call while it has no outcome.
+    /// The state of the call before the call has an outcome.
     var activity: RequestState {
         let root = root
         if root.pauseGate?.isPaused == true { return .paused }
@@ -119,8 +119,8 @@ package final class CallTrack: Sendable {
         }) { track = next }
     }
 
-    /// Takes over the history of another track. The observers of this track get the past events of the other track, and
-    /// then each of its new events.
+    /// Takes over the history of another track. The observers of this track get the other track's past events, and then
+    /// its new events.
     func follow(_ other: CallTrack) {
         let before = state.withLock { $0.source }
         var root = other.root

@@ -3,10 +3,10 @@
 ///
 /// Each connection is an ordinary call of the service, so it carries the current token. Its `Last-Event-ID` header
 /// specifies the event after which the stream resumes. The stream ends if the server responds with 204, or if the
-/// reader stops reading. If the first connection fails, the stream throws the error of that connection. After that, the
-/// stream throws an error only when it gives up. It gives up in four cases: a new attempt would also fail (for example,
-/// the server rejects the request); too many attempts have failed; the call must not be repeated; the stream was
-/// cancelled or reset.
+/// reader stops reading. If the first connection fails, the stream throws the error of that connection. After a first
+/// connection that succeeded, the stream throws an error only when it gives up. It gives up in four cases: a new
+/// attempt would also fail (for example, the server rejects the request); too many attempts have failed; the call must
+/// not be repeated; the stream was cancelled or reset.
 ///
 /// Only a call with a safe method (GET) reconnects after its response has ended. The stream of a POST, such as the
 /// stream of a language model, ends with its response. After a lost connection, the stream of a POST reconnects only if
@@ -78,8 +78,8 @@ struct EventStream: Sendable {
                         return (.noContent, nil, nil)
                     }
                     connection = body
-                    // The events throw the errors of the body unchanged, because the original error decides whether the
-                    // stream reconnects.
+                    // The reader of the events throws the errors of the body unchanged, because the original error
+                    // decides whether the stream reconnects.
                     events = ServerSentEvents(presence.body(body).unmapped, after: machine.lastEventID)
                     machine.connect()
                 }
@@ -119,7 +119,7 @@ extension NetworkClient {
     /// Waits before a new connection of a stream or socket. A reset of the service ends the stream or socket even
     /// during this wait.
     ///
-    /// - Parameter wake: Ends the wait early when it is settled.
+    /// - Parameter wake: A settlement. When it is settled, the wait ends early.
     func wait(
         for delay: Duration, before endpoint: any Endpoint, with settings: RequestSettings, as presence: StreamPresence,
         wokenBy wake: Settlement<Void> = Settlement()
@@ -131,7 +131,7 @@ extension NetworkClient {
             scope.detach()
             calls.leave(scope)
         }
-        // If the wait would not end before the inherited deadline, it does not begin.
+        // A wait that would not end before the inherited deadline does not begin.
         if let deadline = scope.deadline, deadline.remaining <= delay { scope.interrupt(.deadlineExceeded) }
         do {
             try await CallScope.Position.$current.withValue(.inside(scope)) {

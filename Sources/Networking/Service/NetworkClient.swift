@@ -162,7 +162,7 @@ public final class NetworkClient: Sendable {
         return (resolved, endpoint.converter(decoder: resolved.bodyDecoder))
     }
 
-    /// Returns the request of an endpoint. Only synchronous adapters have run.
+    /// Returns the request of an endpoint. Runs only the synchronous adapters.
     package func adaptedRequestNow(of endpoint: any Endpoint) throws -> HTTPRequest {
         try pipeline(endpoint, as: .void, with: RequestSettings()).adaptedRequestNow()
     }
@@ -195,8 +195,8 @@ public final class NetworkClient: Sendable {
 /// The default transport of the platform.
 public enum PlatformTransport {
     /// The transport of services that set no transport. The whole process shares it. It is ``URLSessionTransport`` on
-    /// Apple platforms and `CurlTransport` on Linux. If libcurl is missing on Linux, or is older than 7.68, it is
-    /// ``URLSessionTransport`` there, too. The library then writes one line about this to standard error.
+    /// Apple platforms and `CurlTransport` on Linux. If libcurl is missing on Linux, or is older than 7.68, the
+    /// transport is ``URLSessionTransport`` there, too. The library then writes one line about this to standard error.
     public static let shared: any Transport = {
         #if os(Linux)
             choose(CurlTransport.shared)

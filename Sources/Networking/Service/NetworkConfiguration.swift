@@ -90,10 +90,10 @@ public struct NetworkConfiguration: Sendable {
     /// The source of random numbers for retries, idempotency keys and call ids. Default: ``RandomSource/system``.
     public var random = RandomSource.system
 
-    /// Whether the app has set `backoffGate`. If not, the gate is replaced if the clock changes.
+    /// Whether the app has set `backoffGate`. If not, a change of the clock replaces the gate.
     private var isGateChosen = false
 
-    /// Creates a configuration whose other parts have their defaults.
+    /// Creates a configuration with an environment. The other parts have their defaults.
     public init(environment: NetworkEnvironment = NetworkEnvironment()) {
         self.environment = environment
     }
@@ -113,8 +113,8 @@ public struct NetworkConfiguration: Sendable {
         let isGeneral: Bool
         let map: ErrorHandlingService.Mapping?
 
-        /// Maps to the endpoint's own error (`error(for:)`). If the endpoint has none, maps to ``GeneralRequestError``,
-        /// as described at ``GeneralErrorHandler``.
+        /// Maps an error to the endpoint's own error (`error(for:)`). If the endpoint returns nil, maps the error to
+        /// ``GeneralRequestError``, as described at ``GeneralErrorHandler``.
         public static let general = ErrorMapping(isGeneral: true, map: nil)
         /// Throws errors unchanged: a ``NetworkError``, or the error that a handler has created. The endpoint's
         /// `error(for:)` is not called.
@@ -135,8 +135,8 @@ extension NetworkConfiguration.ErrorMapping {
 
 // Puts the parts into the order in which they process a request.
 extension NetworkConfiguration {
-    /// Returns the policies that admit a request, in the order of their stages. If the handler of a session is set, the
-    /// gate of the session is added.
+    /// Returns the policies that admit a request, in the order of their stages. If the handlers include the handler of
+    /// a session, the gate of this session is added.
     func policies(_ session: AccessTokenSupervisor?) -> [any AdmissionPolicy] {
         let own: [(any AdmissionPolicy)?] = [circuitBreaker, backoffGate, concurrencyLimit]
         var policies = own.compactMap { $0 } + admissionPolicies

@@ -1,6 +1,6 @@
 /// Overloads of the call methods for ``AdHocEndpoint``. With them, the compiler can infer the types in an endpoint that
-/// is written inside a call: `request(.post("notes").body(.encoded(headers: []) { … }))`. The overloads behave like
-/// the methods for every endpoint.
+/// is written inside a call: `request(.post("notes").body(.encoded(headers: []) { … }))`. The overloads behave like the
+/// methods that take any endpoint.
 extension NetworkRequesting {
     /// Sends a request and returns the value together with the response that it was decoded from.
     public func response<Value: Sendable>(

@@ -27,8 +27,9 @@ extension NetworkRequesting {
         return Response(value, response)
     }
 
-    /// Returns a sequence: without waiting, the stored response for a call, fresh or stale; then the response of the
-    /// server. For example, an app shows a list without waiting, and updates the list when the new response arrives.
+    /// Returns a sequence of at most two responses. The first is the stored response for a call, fresh or stale, and is
+    /// returned without waiting. The second is the response of the server. For example, an app shows a list without
+    /// waiting, and updates the list when the new response arrives.
     ///
     /// ```swift
     /// for try await news in service.cachedThenFresh(NewsEndpoint.latest, as: .json([Story].self)) {
@@ -37,8 +38,8 @@ extension NetworkRequesting {
     /// ```
     ///
     /// If the stored response is fresh, nothing is sent, and the sequence ends after this response. Without a stored
-    /// response, the sequence has one element. Each iterator makes the call once; the iterator throws the error of the
-    /// call.
+    /// response, the sequence contains only the response of the server. Each iterator makes the call once; the iterator
+    /// throws the error of the call.
     public func cachedThenFresh<Value: Sendable>(
         _ endpoint: some Endpoint, as converter: ResponseConverter<Value>,
         with settings: RequestSettings = RequestSettings()

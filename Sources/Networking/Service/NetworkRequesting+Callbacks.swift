@@ -74,8 +74,8 @@ extension RequestTask {
     }
 }
 
-/// A counter of the callbacks of a call that have not run yet. The observers are notified of the end of the call only
-/// after these callbacks have run.
+/// Counts those callbacks of a call that have not run yet. The observers are notified of the end of the call only after
+/// these callbacks have run.
 package final class PendingCallbacks: Sendable {
     private struct State: Sendable {
         var count = 0

@@ -26,12 +26,12 @@ extension ServerSentEvent {
         public var delay: Duration
         /// The number of consecutive connections that may fail.
         public var maximumFailures: Int
-        /// The statuses of a failed reconnection after which another reconnection is tried. Default: none, as the
-        /// standard says. A server behind a proxy may need `[.badGateway, .serviceUnavailable]`.
+        /// If the server refuses a reconnection with one of these statuses, the stream tries to reconnect again.
+        /// Default: none, as the standard says. A server behind a proxy may need `[.badGateway, .serviceUnavailable]`.
         public var statuses: Set<HTTPStatus>
         /// The identifier of the event after which the stream begins. Default: empty; the server decides where the
-        /// stream begins. To resume after a restart of the app, store ``ServerSentEvent/id`` of each event, and pass
-        /// the last one.
+        /// stream begins. To resume after a restart of the app, store the ``ServerSentEvent/id`` of each event, and
+        /// pass the last id.
         public var lastEventID: String
 
         /// Creates a rule.
@@ -39,7 +39,8 @@ extension ServerSentEvent {
         /// - Parameters:
         ///   - delay: The delay before a reconnection. Default: 3 seconds.
         ///   - maximumFailures: The number of consecutive connections that may fail. Default: no limit.
-        ///   - statuses: The statuses after which another reconnection is tried. Default: none.
+        ///   - statuses: The statuses of a refused reconnection after which the stream tries to reconnect again.
+        ///     Default: none.
         ///   - lastEventID: The identifier of the event after which the stream begins. Default: empty.
         public init(
             delay: Duration = .seconds(3), maximumFailures: Int = .max, statuses: Set<HTTPStatus> = [],

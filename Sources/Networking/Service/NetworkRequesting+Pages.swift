@@ -41,9 +41,10 @@ extension NetworkRequesting {
     /// 8288](https://www.rfc-editor.org/rfc/rfc8288)).
     ///
     /// Each page is requested by the same call with another URL. The authorization, settings, header fields and errors
-    /// stay the same; the query is that of the link. The sequence ends with ``NetworkError/Kind/invalidResponse`` if a
-    /// page links to itself or to another origin, or if it comes from another origin. A response must not choose the
-    /// server that receives the call. For a list across several origins, use ``pages(_:as:with:next:)``.
+    /// stay the same; the query is the query of the link. The sequence ends with ``NetworkError/Kind/invalidResponse``
+    /// if a page links to itself or to another origin, or if a page comes from another origin. This rule exists because
+    /// a response must not choose the server that receives the call. For a list across several origins, use
+    /// ``pages(_:as:with:next:)``.
     ///
     /// - Parameters:
     ///   - first: The call of the first page.

@@ -11,11 +11,11 @@ extension NetworkRequesting {
     /// ```
     ///
     /// - Parameters:
-    ///   - resource: The endpoint that reads the value. A cache is not used. The response must have a strong `ETag`, or
-    ///     a `Last-Modified`: see ``RequestSettings/ifUnchanged(since:)-swift.method``.
+    ///   - resource: The endpoint that reads the value. This read does not use a cache. The response must have a strong
+    ///     `ETag`, or a `Last-Modified`: see ``RequestSettings/ifUnchanged(since:)-swift.method``.
     ///   - attempts: The maximum number of writes, at least 1. Default: 3.
-    ///   - settings: Settings for each of the calls. An idempotency key and a meter are ignored, because they belong to
-    ///     one call. Default: no changes.
+    ///   - settings: Settings for each of the calls. An idempotency key and a meter in these settings are ignored,
+    ///     because each belongs to one call. Default: no changes.
     ///   - isolation: The actor on which the closure runs. Default: the actor of the caller.
     ///   - change: Returns the endpoint that writes the changed value. It is called again with the new value after a
     ///     conflict. An error that it throws ends the update.
@@ -143,7 +143,7 @@ extension Response {
         public var errorDescription: String? {
             mayHaveBeenWritten
                 ? "It is not certain whether your change was saved."
-                : "Somebody else has changed this at the same time."
+                : "Another user has changed this at the same time."
         }
     }
 }

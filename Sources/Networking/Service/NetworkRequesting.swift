@@ -18,8 +18,8 @@ import Foundation
 /// called from any thread. A call throws the error that the error handlers and ``NetworkConfiguration/errorMapping``
 /// create from the failure.
 ///
-/// A generic method of yours that takes a converter has a parameter of the type `some Endpoint`. If the method or its
-/// caller chooses the result type instead, the type of the parameter is `some Endpoint<Untyped>`.
+/// If you write a generic method that takes a converter, its endpoint parameter has the type `some Endpoint`. If the
+/// method or its caller chooses the result type instead, the parameter has the type `some Endpoint<Untyped>`.
 ///
 /// ## Example
 ///
@@ -176,7 +176,7 @@ extension NetworkRequesting {
     public func request<Value>(
         _ endpoint: some Endpoint, as type: Value.Type, with settings: RequestSettings = RequestSettings()
     ) async throws -> Value {
-        throw NetworkError(.invalidRequest, reason: "\(type) is not a converter")
+        throw NetworkError(.invalidRequest, reason: "expected a converter, found the type \(type)")
     }
 
     /// Reports that the type of the value cannot be decoded.

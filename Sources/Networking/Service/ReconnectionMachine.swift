@@ -67,7 +67,7 @@ package struct ReconnectionMachine: Sendable {
     /// - Parameters:
     ///   - id: The last event ID of the connection; nil if no connection was opened.
     ///   - retry: The reconnection time that the connection's server has sent; nil if it has sent none.
-    ///   - spread: A random number from 0 to 1: see ``wait(for:afterEmpty:spread:)``. It is drawn only for a
+    ///   - spread: A random number from 0 to 1: see ``wait(for:afterEmpty:spread:)``. The number is created only for a
     ///     reconnection.
     package mutating func step(
         after outcome: Outcome, id: String?, retry: Duration?, spread: @autoclosure () -> Double
@@ -102,8 +102,8 @@ package struct ReconnectionMachine: Sendable {
     /// flood the server with connections.
     ///
     /// Streams that lost the same server at the same time do not reconnect at the same time: the first wait is between
-    /// 75 and 125 % of this time, and later waits are between 50 and 120 %. After an outage, the last wait is about as
-    /// long as the outage: the longer the outage, the longer the time over which the streams reconnect.
+    /// 75 and 125 % of this time, and later waits are between 50 and 120 %. The longer an outage, the longer the time
+    /// over which the streams reconnect, because the last wait of each stream is about as long as the outage.
     ///
     /// - Parameters:
     ///   - count: The number of consecutive connections that brought no event.
@@ -113,7 +113,7 @@ package struct ReconnectionMachine: Sendable {
         let base = min(max(delay, count > 0 ? .milliseconds(100) : .zero), .seconds(Int64.max / 64))
         let time = min(base * (1 << min(count, 4)), max(base, .seconds(600)))
         let (least, most) = count == 0 ? (0.75, 1.25) : (0.5, 1.2)
-        // The random factor shortens no wait below 100 ms, the minimum that a server can set.
+        // The random factor does not make a wait shorter than 100 ms, which is the shortest time that a server can set.
         return max(time * (least + spread * (most - least)), min(time, .milliseconds(100)))
     }
 }

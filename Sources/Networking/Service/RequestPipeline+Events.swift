@@ -3,8 +3,8 @@ import Foundation
 extension RequestPipeline {
     /// Delivers the events of one call to its task and to the observers of its service.
     ///
-    /// The task gets each event immediately. The observers get the events one at a time and in one order, even if
-    /// several threads report them. The observers are released after the call ends.
+    /// The task gets each event immediately. All observers get the events one at a time and in the same order, even if
+    /// several threads report events. The observers are released after the call ends.
     final class Events: Sendable {
         /// The observers of a call, and the description of the call that the observers get. This type is a class,
         /// because it is copied for each event.
@@ -37,7 +37,8 @@ extension RequestPipeline {
             /// Records an event.
             ///
             /// - Returns: The audience to which the caller has to deliver the event, and then the queued events; nil if
-            ///   there is no audience, or if another delivery is in progress, which then delivers this event, too.
+            ///   there is no audience. Also nil if another delivery is in progress; that delivery also delivers this
+            ///   event.
             mutating func take(_ event: RequestEvent) -> Audience? {
                 guard !isOver || isLasting else { return nil }
                 switch event {

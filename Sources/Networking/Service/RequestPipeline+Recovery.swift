@@ -30,8 +30,8 @@ extension RequestPipeline {
         }
     }
 
-    /// Replaces the request of the next attempts with the request of a handler. The new request belongs to the same
-    /// call.
+    /// Replaces the request of the next attempts with a request that a handler returned. The new request belongs to the
+    /// same call.
     private func replace(with request: HTTPRequest, after failure: RequestFailure) {
         let sent = history.flatMap { $0.redirects.map(\.request) + [$0.request].compactMap { $0 } }
         original =
@@ -39,7 +39,7 @@ extension RequestPipeline {
             ?? client.beginning(with: request, of: endpoint, settings, inSession: session)
     }
 
-    /// Waits until a pause is over, if a pause has ended the attempt. A paused attempt does not count.
+    /// If a pause has ended the attempt, waits until the call is resumed. A paused attempt does not count.
     ///
     /// - Returns: Whether a pause ended the attempt.
     private func waitedWhilePaused() async throws -> Bool {
@@ -79,10 +79,11 @@ extension RequestPipeline {
                 .deadlineTimedOut, reason: "the deadline of the enclosing operation has passed (CallDeadline)")
         }
         guard let total = settings.timeouts.total else { return interruption }
-        return NetworkError(.deadlineTimedOut, reason: "the call did not end within \(total.shortText)")
+        return NetworkError(
+            .deadlineTimedOut, reason: "the call did not end within its total timeout of \(total.shortText)")
     }
 
-    /// Adds the current attempt to the history as failed with an error, and reports it.
+    /// Adds the current attempt to the history, with the error that ended it, and reports the end of the attempt.
     private func end(_ error: any Error, as failure: RequestFailure) {
         let now = client.clock.now()
         let began = phase.isIdle ? now : phase.begun
@@ -143,9 +144,9 @@ extension RequestPipeline {
         return failure
     }
 
-    /// Returns the response for the converter. A response that the converter may keep is detached from the call.
-    /// Exception: a download needs the parts of its response until the file is closed. If a stream fails after the call
-    /// has returned, its error is mapped in the same way as the call's own errors.
+    /// Returns the response for the converter. A response that the converter may keep is detached from the call. The
+    /// response of a download is not detached, because the download needs its parts until the file is closed. If a
+    /// stream fails after the call has returned, its error is mapped in the same way as the call's own errors.
     @inline(never)  // as `begin`
     func readable(_ response: HTTPResponse) -> HTTPResponse {
         guard requirements.keepsResponse, !requirements.isDownload else { return response }
@@ -156,8 +157,8 @@ extension RequestPipeline {
         return left
     }
 
-    /// Returns a closure that maps an error that occurs after the end of the call, in the same way as an error of the
-    /// call.
+    /// Returns a closure for errors that occur after the end of the call. The closure maps such an error in the same
+    /// way as an error of the call.
     ///
     /// - Parameter response: The response, for use outside the call.
     func mappingAfterCall(_ response: HTTPResponse) -> @Sendable (any Error) -> any Error {
@@ -206,7 +207,8 @@ extension RequestPipeline.Phase {
 
 extension NetworkError {
     /// Returns an error of the library with the request and the response added. The returned error can be used outside
-    /// the call. This is necessary because a handler may keep or wrap it. Returns an error of the app's code unchanged.
+    /// the call. This is necessary because a handler may keep or wrap the returned error. Returns an error of the app's
+    /// code unchanged.
     fileprivate static func described(
         _ error: any Error, _ request: HTTPRequest?, _ response: HTTPResponse?
     ) -> any Error {

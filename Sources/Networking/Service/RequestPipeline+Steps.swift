@@ -18,7 +18,8 @@ extension RequestPipeline {
             try request.beginUpload(file, discards: discards)
         } else {
             if !history.isEmpty { request.endUpload() }  // a handler has replaced the body
-            try NetworkError.require(!discards, "upload: expected a body that is resumable")
+            try NetworkError.require(
+                !discards, "upload: expected a resumable body (HTTPBody.resumable), found a body that is not resumable")
         }
         original = request
         if scope.isPartOfRefresh {
@@ -34,7 +35,8 @@ extension RequestPipeline {
     private func makeRequest() throws -> HTTPRequest {
         if let total = settings.timeouts.total, total <= .zero {
             throw NetworkError(
-                .invalidRequest, reason: "total timeout: expected more than zero, found \(total.shortText)")
+                .invalidRequest,
+                reason: "total timeout: expected a duration of more than zero, found \(total.shortText)")
         }
         var request = try client.makeRequest(endpoint, method, settings, inSession: session)
         requirements.applyHeaders(to: &request, decoder: settings.bodyDecoder)
@@ -103,7 +105,9 @@ extension RequestPipeline {
         if let file = requirements.download?.value { request.beginDownload(to: file) }
         if original.body.isResumable {
             try NetworkError.require(
-                request.body.length == original.body.length, "upload: expected that no adapter changes the body")
+                request.body.length == original.body.length,
+                "upload: an adapter has changed the length of the body; expected the body of the endpoint, because the upload is resumable"
+            )
             request.identifyUpload(to: original.url)
         }
         phase = .sent(request, at: client.clock.now(), begun: phase.begun)
@@ -149,7 +153,7 @@ extension RequestPipeline {
         var refused = response
         if case .stream = response.content {
             refused = await response.readingRejectedBody(in: context)
-            refused.decideRefusal()  // the session may recognise its refusal by the body
+            refused.decideRefusal()  // the body may show the session that its token is refused
             answer(with: refused)
         }
         return NetworkError.noting(cutOffOf: refused, in: NetworkError.explained(error, refused))
@@ -176,7 +180,8 @@ extension RequestPipeline {
     func adaptedRequest(refreshing: Bool = false) async throws -> HTTPRequest {
         var request = try makeRequest()
         try NetworkError.require(
-            !request.body.isResumable, "expected a body without `resumable`, because the request is not sent as a call")
+            !request.body.isResumable,
+            "expected a body without `resumable`, found a resumable body, which only a call can send")
         if scope.isPartOfRefresh { request.admission = .refresh }
         if refreshing { try await tokenAdmission.enter(request, for: endpoint).end(.notSent) }
         if let meter = settings.progress { request.belong(to: TransferContext(meter: meter)) }

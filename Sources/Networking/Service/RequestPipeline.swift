@@ -2,9 +2,9 @@ import Foundation
 
 /// One call, from its endpoint to the response and its value. A pipeline is used only once, by one task.
 ///
-/// Each attempt waits for its admission. Then the adapters run on the original request, also in a retry, which
-/// therefore carries the new token. The transport sends the adapted request, the validators check the response, and the
-/// converter reads the response. If anything fails, the error handlers decide whether another attempt follows.
+/// Each attempt waits for its admission. Then the adapters run on the original request. This also happens in a retry,
+/// so a retry carries the new token. The transport sends the adapted request, the validators check the response, and
+/// the converter reads the response. If anything fails, the error handlers decide whether another attempt follows.
 final class RequestPipeline {
     typealias Outcome = (response: HTTPResponse, draft: CallReport.Draft)
     /// Reads a response, and waits for its body.
@@ -15,7 +15,7 @@ final class RequestPipeline {
         /// The error that the caller gets.
         let error: any Error
         let report: CallReport
-        /// Whether the token was refused, and could not be refreshed for now.
+        /// Whether the server refused the token, and the token could not be refreshed for now.
         var isRefreshDelayed = false
         /// Whether the call was ended: it was cancelled or reset, or its client was shut down.
         var isEnded = false
@@ -23,8 +23,8 @@ final class RequestPipeline {
         /// The original error, because handlers may have replaced the error of the call.
         var cause: any Error { report.attempts.last?.error ?? error.originalNetworkError ?? error }
 
-        /// Returns whether a later call may succeed. It may if only the token refresh failed, because this says nothing
-        /// about the request.
+        /// Returns whether a later call may succeed. Returns true if only the token refresh failed, because a failed
+        /// refresh says nothing about the request.
         ///
         /// - Parameter isWorthwhile: Decides about the original error.
         func mayPass(_ isWorthwhile: (any Error) -> Bool) -> Bool {
@@ -214,8 +214,8 @@ extension Response {
 }
 
 extension AdmissionPermit.Outcome {
-    /// Returns the outcome of an attempt that has failed. If the head of an error page has arrived, its status is the
-    /// outcome, even if the call accepts the status and needs the page.
+    /// Returns the outcome of an attempt that has failed. If the head of an error response has arrived, its status is
+    /// the outcome, even if the call accepts this status and needs the body.
     fileprivate static func after(_ error: any Error) -> AdmissionPermit.Outcome {
         guard let known = error as? NetworkError, known.isLossOfBody, let response = known.response,
             !response.status.isSuccessful, !response.status.isRedirection

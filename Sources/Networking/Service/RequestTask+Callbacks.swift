@@ -173,9 +173,9 @@ extension RequestTask {
     }
 
     /// A `Foundation.Progress` for views and progress trees that need one. It shows the upload if the method is not
-    /// safe and the response is received into memory; otherwise it shows the download. It is indeterminate if the total
-    /// is unknown. Cancelling, pausing or resuming the object cancels, pauses or resumes the call. The object is
-    /// cancelled if the call fails.
+    /// safe (such as POST) and the response is received into memory; otherwise it shows the download. It is
+    /// indeterminate if the total is unknown. Cancelling, pausing or resuming the object cancels, pauses or resumes the
+    /// call. The object is cancelled if the call fails.
     ///
     /// Each access creates a new object. It is updated on the main queue.
     public var foundationProgress: Progress {

@@ -219,7 +219,7 @@ extension NetworkError {
         NetworkError(
             .invalidRequest,
             reason:
-                "flatMap: the closure returned the derived task, or a task derived from it, so it would wait for itself"
+                "flatMap: the closure returned the derived task, or a task that waits for it; the derived task would wait for itself"
         )
     }
 }

@@ -119,7 +119,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
     public var result: Result<Value, any Error>? { settlement.outcome?.map(\.value) }
 
     /// The request that was sent last. If no request has been sent yet, this is the request that was created for the
-    /// call; nil before it is created.
+    /// call; nil before a request is created.
     public var request: HTTPRequest? { track.request }
 
     /// The report of the call, even if the call failed; nil before the call ends.
@@ -136,7 +136,7 @@ public final class RequestTask<Value: Sendable>: CancellableRequest {
 
     /// Cancels the call in any state: while it waits for a permit or a token, is being sent, or waits for a retry.
     ///
-    /// A derived task cancels the call that it waits for only if no other task or observer waits for that call.
+    /// A derived task cancels its call only if no other task or observer waits for this call.
     ///
     /// - Returns: True if this invocation cancelled the task. False if the task had already ended or was already
     ///   cancelled.

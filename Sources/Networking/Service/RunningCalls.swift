@@ -18,7 +18,7 @@ final class RunningCalls: Sendable {
         var participants: Settlement<Void>?
         /// The event streams that are being read, each until it is released.
         var streams: [ObjectIdentifier: Weak<StreamPresence>] = [:]
-        /// The calls of the clients that were derived from this client, directly or through others.
+        /// The calls of the clients that were derived from this client, directly or through other clients.
         var derived: [Weak<RunningCalls>] = []
         /// The calls of the clients from which this client was derived, if these clients still exist.
         var ancestors: [Weak<RunningCalls>] = []
@@ -155,7 +155,7 @@ final class RunningCalls: Sendable {
         let closed = close(except: own)
         let end: @Sendable () -> Void = { for (calls, _) in closed { calls.endAll(except: own) } }
         let giveUp: @Sendable () -> Void = { for (_, wait) in closed { wait?.settle(.success(())) } }
-        // A call that has been ended returns soon, unless code of the app ignores its end.
+        // After an interruption, a call returns soon, unless code of the app ignores the interruption.
         let timers = [
             clock.schedule(at: clock.now() + limit, end),
             clock.schedule(at: clock.now() + limit + .seconds(1), giveUp),

@@ -1,8 +1,9 @@
-/// The handle with which a client can end an event stream or a WebSocket, whatever the stream or socket is waiting for.
+/// The handle with which a client can end an event stream or a WebSocket at any time, even while the stream or socket
+/// waits.
 final class StreamPresence: Sendable {
     private struct State: Sendable {
         var isEnded = false
-        /// The scope of the call that connects, or of the wait before this call.
+        /// The scope of the call that connects. Before this call begins, the scope of the wait for it.
         var call: CallScope?
     }
 

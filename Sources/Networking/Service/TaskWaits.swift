@@ -1,4 +1,4 @@
-/// The callers that wait for the outcome of a task. A caller that stops waiting leaves nothing behind.
+/// The callers that wait for the outcome of a task. When a caller stops waiting, its wait is removed.
 struct TaskWaits<Value: Sendable>: Sendable {
     typealias Outcome = Settlement<Response<Value>>
 

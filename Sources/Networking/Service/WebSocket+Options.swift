@@ -13,9 +13,9 @@ extension WebSocket {
         public var compresses = true
         /// If no byte is received for this time, a ping is sent. Nil: no pings. Default: 30 seconds.
         public var pingInterval: Duration? = .seconds(30)
-        /// The maximum time to wait for a byte after a ping. If none is received, the connection counts as lost
-        /// (``NetworkError/Kind/idleTimedOut``). If messages wait for their reader, the connection is not read, and
-        /// this time does not count. Default: 20 seconds.
+        /// The maximum time to wait for a byte after a ping. If no byte arrives within this time, the connection counts
+        /// as lost (``NetworkError/Kind/idleTimedOut``). If messages wait for their reader, the connection is not read,
+        /// and this time does not count. Default: 20 seconds.
         public var pingTimeout: Duration = .seconds(20)
 
         /// Creates options.
@@ -33,22 +33,22 @@ extension WebSocket {
     /// The rule that decides when a socket connects again.
     ///
     /// A socket does not connect again if its first handshake failed, if a handshake was refused (a status below 500
-    /// except 408, 425 and 429), or if the server closed the connection with a code of ``endingCodes``. A token that is
-    /// refused is refreshed first; if the refresh fails for now, for example without a network, the socket waits and
-    /// connects again. After code 1000, the sequence ends without an error.
+    /// except 408, 425 and 429), or if the server closed the connection with a code of ``endingCodes``. If the server
+    /// refuses the token, the token is refreshed first. If the refresh fails for now, for example without a network,
+    /// the socket waits and connects again. After code 1000, the sequence ends without an error.
     public struct Reconnection: Sendable {
         /// The delay before a reconnection. The delay doubles with each consecutive handshake that failed, and with
-        /// each connection that brought no message or was shorter than the delay. It grows to at most 16 times its
-        /// value. The wait is random, so that the clients of a restarted server do not all connect in the same second.
-        /// The first wait is between 75 and 125 % of the delay; later waits are between 50 and 120 %. A server that
-        /// refuses a handshake may request a longer delay (`Retry-After`), of which at most ten minutes count. The wait
-        /// is then between 1 and 1.75 times that longer delay.
+        /// each connection that brought no message or was shorter than the delay. The delay grows to at most 16 times
+        /// its original value. The wait is random, so that the clients of a restarted server do not all connect in the
+        /// same second. The first wait is between 75 and 125 % of the delay; later waits are between 50 and 120 %. A
+        /// server that refuses a handshake may request a longer delay (`Retry-After`). A requested delay of more than
+        /// ten minutes counts as ten minutes. The wait is then between 1 and 1.75 times the requested delay.
         public var delay: Duration
         /// The maximum number of failed handshakes since the last connection that brought a message. Default: no limit.
         /// With 0, the socket never connects again.
         public var maximumFailures: Int
         /// The close codes after which the socket does not connect again. Default: 1002, 1003, 1007, 1008 and 1010. Add
-        /// the codes of your server that mean the same.
+        /// the codes with which your server states that clients must not connect again.
         public var endingCodes: Set<WebSocketClose.Code> = [
             .protocolError, .unsupportedData, .invalidData, .policyViolation, .extensionMissing,
         ]
@@ -90,7 +90,7 @@ extension WebSocket {
         private let channel: any WebSocketChannel
         /// The response to the handshake.
         public let response: HTTPResponse
-        /// Whether it is the first connection of the socket.
+        /// Whether this is the first connection of the socket.
         public let isFirst: Bool
         private let encode: @Sendable (any Encodable) throws -> WebSocketMessage
 
@@ -127,8 +127,8 @@ extension WebSocket {
         /// Sends a value on this connection as a text, encoded with the body encoder of the service.
         public func send(json value: some Encodable) async throws { try await send(encode(value)) }
 
-        /// Receives the next message of this connection. Returns nil if the connection was closed. A message that is
-        /// received here is not delivered by the socket.
+        /// Receives the next message of this connection. Returns nil if the connection was closed. The socket does not
+        /// deliver a message that this method has returned.
         public func receive() async throws -> WebSocketMessage? {
             do { return try await channel.receive() } catch { throw NetworkError.wrapping(error) }
         }

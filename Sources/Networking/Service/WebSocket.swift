@@ -3,8 +3,8 @@ public import Foundation
 /// A WebSocket of a service (RFC 6455): it sends messages, and is a sequence of the messages that arrive.
 ///
 /// The handshake is a call of the service: it passes through admission, the adapters and the error handlers, it carries
-/// the token of the session, and it appears in reports and logs. If the server refuses the token, it is refreshed, as
-/// for any call. After a lost connection, the socket connects again (``Reconnection``).
+/// the token of the session, and it appears in reports and logs. If the server refuses the token, the token is
+/// refreshed, as for any call. After a lost connection, the socket connects again (``Reconnection``).
 ///
 /// ```swift
 /// let chat = service.webSocket(ChatEndpoint.room(7))
@@ -26,8 +26,8 @@ public import Foundation
 /// ## Reading and sending
 ///
 /// Read the messages for as long as the socket is in use. While 256 KiB of messages wait to be read, nothing more is
-/// received, not even pings or the end of the connection, and the server has to wait. One task reads at a time. Any
-/// task may send; the messages that one task sends one after another arrive in this order.
+/// received, not even pings or the end of the connection, and the server has to wait. Only one task may read at a time.
+/// Any task may send; the messages that one task sends one after another arrive in this order.
 ///
 /// When `send` returns, the message has been handed over to the system. If the connection is then lost, it is not known
 /// whether the message has arrived. Send the message again if the server has not answered it.
@@ -97,7 +97,7 @@ public final class WebSocket: Sendable {
     /// Sends bytes.
     public func send(_ data: Data) async throws { try await send(.binary(data)) }
 
-    /// Sends a value as JSON, in a text message. The encoder is that of the service.
+    /// Sends a value as JSON, in a text message. The value is encoded with the encoder of the service.
     public func send(json value: some Encodable & Sendable) async throws {
         try await send(core.message(of: value))
     }
@@ -133,7 +133,7 @@ extension WebSocket: AsyncSequence {
         }
     }
 
-    /// Creates a reader of the messages. One task reads at a time.
+    /// Creates a reader of the messages. Only one task may read at a time.
     public func makeAsyncIterator() -> Iterator { Iterator(socket: self) }
 }
 

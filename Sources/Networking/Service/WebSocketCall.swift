@@ -1,6 +1,6 @@
 import Foundation
 
-/// The call that opens one connection of a ``WebSocket``, and its hello.
+/// The call that opens one connection of a ``WebSocket``, and the hello on this connection.
 struct WebSocketCall {
     /// A connection that is open.
     struct Connection: Sendable {
@@ -58,7 +58,8 @@ struct WebSocketCall {
 }
 
 extension ResponseValidator {
-    /// Accepts the response to a handshake that opens a WebSocket. The error for a redirect names its target.
+    /// Accepts the response to a handshake that opens a WebSocket. If the server redirects the handshake, the error
+    /// names the target of the redirect.
     fileprivate static let switchesProtocols = ResponseValidator.status([.switchingProtocols]) { response in
         guard response.status != .unauthorized else { return nil }  // the reason is about the token
         let location = response.headers[.location].map { " to \(URL.withoutSecrets($0))" } ?? ""

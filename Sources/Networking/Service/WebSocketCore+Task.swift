@@ -32,7 +32,7 @@ extension WebSocketCore {
                 let opened = client.clock.now()
                 let end = await use(connection, isFirst: isFirst)
                 // The waits are reset only if the connection brought a message and lasted as long as the delay.
-                // Otherwise, if a server greets and closes at once, the socket would connect again and again without
+                // Otherwise, a server that sends one message and closes at once would cause reconnections without
                 // longer waits.
                 if connection.channel.activity.messages > 0, client.clock.now() - opened >= reconnection.delay {
                     _ = machine.step(after: .event, id: nil, retry: nil, spread: 0)
@@ -88,8 +88,8 @@ extension WebSocketCore {
         return channel.outcome.map { .connection($0) } ?? endEarly(channel)
     }
 
-    /// Lets the app say hello, for at most the idle timeout. If the hello waits for the socket itself, or for a server
-    /// that sends nothing, it must not block the socket forever.
+    /// Calls the app's `hello` closure, and waits for it at most for the idle timeout. A closure that waits for the
+    /// socket itself, or for a server that sends nothing, must not block the socket forever.
     private func greet(
         _ connection: WebSocketCall.Connection, _ isFirst: Bool,
         _ hello: @escaping @Sendable (WebSocket.Connection) async throws -> Void
@@ -102,7 +102,7 @@ extension WebSocketCore {
             group.addTask { try await hello(greeted) }
             group.addTask { [clock = client.clock] in
                 try await clock.wait(for: limit)
-                throw NetworkError(.idleTimedOut, reason: "the hello has not ended within \(limit.shortText)")
+                throw NetworkError(.idleTimedOut, reason: "the hello was not completed within \(limit.shortText)")
             }
             defer { group.cancelAll() }
             try await group.next()
@@ -155,7 +155,7 @@ extension WebSocketCore {
         return min(headers?.retryDelay(from: client.clock.date()) ?? .zero, .seconds(600))
     }
 
-    /// Follows a decision of the machine.
+    /// Carries out a decision of the machine.
     ///
     /// - Returns: Whether the socket connects again.
     private func goOn(
@@ -172,8 +172,8 @@ extension WebSocketCore {
             let wake = Settlement<Void>()
             guard beginWait(wake) else { return true }
             defer { endWait() }
-            // A server that asks for a delay can be reached, so the wait does not end early when the network becomes
-            // reachable.
+            // A server that has requested a delay was reachable, so a change of the network does not end this wait
+            // early.
             let token =
                 asked > .zero
                 ? nil

@@ -13,7 +13,7 @@ final class WebSocketCore: Sendable {
         var waiters: [Settlement<Void>] = []
         /// The connection whose hello is in progress.
         var greeted: (any WebSocketChannel)?
-        /// The last connection of a closed socket, for all callers that wait for the connection's end.
+        /// The last connection of a closed socket. All callers of `close` wait for the end of this connection.
         var closing: (any WebSocketChannel)?
         /// How the socket has ended; nil while it may connect.
         var end: Result<Void, any Error>?
@@ -22,7 +22,7 @@ final class WebSocketCore: Sendable {
         var lastError: (any Error)?
         /// Whether the session in which the socket was first used has ended.
         var isSessionOver = false
-        /// Ends the wait of the task when the session ends.
+        /// A settlement that ends the wait of the task when the session ends.
         var wake: Settlement<Void>?
         /// Maps an error of the last connection in the same way as an error of the call that opened it.
         var mapping: (@Sendable (any Error) -> any Error)?

@@ -1,5 +1,5 @@
-/// The pings of one connection of a ``WebSocket``: after a silence, a ping is sent. If the silence continues, the
-/// connection counts as lost. While the connection is not read, the time does not count.
+/// The pings of one connection of a ``WebSocket``: if no byte arrives for some time, a ping is sent. If still no byte
+/// arrives, the connection counts as lost. The time during which the connection is not read does not count.
 final class WebSocketPings: Sendable {
     private let task: Task<Void, Never>
 

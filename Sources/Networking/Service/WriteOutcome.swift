@@ -14,7 +14,7 @@ package enum WriteOutcome: Sendable {
     ///   - after: The delay that the server asks for; nil if it asks for none.
     ///   - isOffline: Whether no server was reached.
     case notNow(any Error, after: Duration?, isOffline: Bool)
-    /// Nobody is logged in as the user of the write.
+    /// The user of the write is not logged in.
     case noToken(any Error)
     /// The response was lost, so the server may have executed the write.
     case inDoubt(any Error)
@@ -93,7 +93,7 @@ package struct WriteSession: Sendable {
     package let hasUsers: Bool
     /// Whether the token has no session id, or comes from a store that does not keep session ids.
     fileprivate let isUnnamed: Bool
-    /// Whether the session fetches its first token.
+    /// Whether the session has no token yet, and fetches its first token from a server.
     package let mayFetch: Bool
     /// Whether the token is in a store, so that it is known when the process starts.
     package let isStored: Bool
@@ -107,7 +107,8 @@ package struct WriteSession: Sendable {
     package var isUsable: Bool { token != nil && !isOver }
 
     /// The id of the log-in. Nil if nobody is logged in, or if the app or the store does not keep the ids. If ids are
-    /// not kept, then in the next process the same user would have another id, or another user would have the same id.
+    /// not kept, then after a restart of the process the same user would have another id, or another user would have
+    /// the same id.
     package var user: UUID? { isUnnamed ? nil : token?.session }
 }
 
@@ -143,14 +144,14 @@ extension NetworkClient {
         return try makeRequest(endpoint, endpoint.method, settings, inSession: sessionNumber)
     }
 
-    /// Whether a write carries the token if there is a token, and whether it cannot be sent without a token.
+    /// Whether a write carries the token if there is a token, and whether the write cannot be sent without a token.
     package func authorization(of endpoint: any Endpoint) -> (sendsToken: Bool, needsToken: Bool) {
         guard session != nil else { return (false, false) }
         let (type, isOptional) = resolved(RequestSettings(), for: endpoint).authorizationType.unwrapped
         return type == .none || type == .inherited ? (false, false) : (true, !isOptional)
     }
 
-    /// Makes the call of a write. Before each attempt, the adapters run first, and `check` runs after them.
+    /// Makes the call of a write. Before each attempt, the adapters run first, and then `check`.
     ///
     /// - Parameters:
     ///   - endpoint: The endpoint of the write.

@@ -82,11 +82,12 @@ struct EndpointContractTests {
     @Test("A sample response or a sample error response that cannot be read is reported")
     func samples() async {
         #expect(
-            await faults(EndpointExample(Login(), response: .text("no"))).first?.contains("sample response is not read")
+            await faults(EndpointExample(Login(), response: .text("no"))).first?.contains(
+                "cannot read its sample response")
                 == true)
         #expect(
             await faults(EndpointExample(Login(), errorResponse: .text("no", status: .conflict))).first?
-                .contains("sample error response is not read") == true)
+                .contains("cannot read its sample error response") == true)
         #expect(
             await faults(EndpointExample(Login(), errorResponse: .json(["token": "t"]))).first?.contains(
                 "status of 400")

@@ -91,7 +91,7 @@ struct KeyPathTests {
             $0.transport = StubTransport { _ in .json(text: "{}") }
         }
         let error = await Fixture.failure { _ = try await service.request(.get("x"), as: .keyPath("a", .lines)) }
-        #expect((error as? NetworkError)?.description.contains("streamed body") == true)
+        #expect((error as? NetworkError)?.description.contains("reads a stream") == true)
     }
 
     @Test("A converter to String reads a string inside JSON without its quotation marks")

@@ -23,7 +23,8 @@ struct OutboxFileTests {
     @Test(
         "An entry that cannot be read is reported and kept, and holds back only its own order",
         arguments: [
-            ("damaged", "checksum"), ("networking-outbox 2 0000000000000000\n{}", "format 2"), ("", "0 other bytes"),
+            ("damaged", "checksum"), ("networking-outbox 2 0000000000000000\n{}", "format 2"),
+            ("", "0 bytes of another format"),
             ("networking-outbox 1 zz\n{}", "checksum"),
         ])
     func damaged(_ content: String, reason: String) async throws {
@@ -67,7 +68,7 @@ struct OutboxFileTests {
         var outbox: Outbox? = try unknown.outbox([.init(NoteEndpoint.self, name: "note", version: 2)])
         var changes = Changes(of: try #require(outbox))
         let entry = try await changes.nextEnd()
-        #expect("\(entry)".contains("found note in version 1") && unknown.stub.requests.isEmpty)
+        #expect("\(entry)".contains("the name note and the version 1") && unknown.stub.requests.isEmpty)
         outbox = nil
 
         let known = try OutboxFixture(folder: fixture.folder)
@@ -176,7 +177,7 @@ struct OutboxFileTests {
         var changes = Changes(of: outbox)
         _ = try await changes.next { $0.state.isEnd }
         #expect(next.texts == ["2"])
-        #expect(try await outbox.pending().first.map { "\($0)" }?.contains("found something else") == true)
+        #expect(try await outbox.pending().first.map { "\($0)" }?.contains("another kind of file") == true)
     }
 
     @Test("A crafted entry has no effect outside of its folder, and ends no process")
@@ -229,7 +230,7 @@ struct OutboxFileTests {
         }
         let fixture = try OutboxFixture()
         let outbox = try fixture.outbox([.init(Broken.self, name: "broken")])
-        for (endpoint, reason) in [(Other() as any Endpoint, "found Other"), (Broken(), "id is missing")] {
+        for (endpoint, reason) in [(Other() as any Endpoint, "the type Other"), (Broken(), "id is missing")] {
             await #expect { try await outbox.enqueue(endpoint) } throws: { error in
                 (error as? NetworkError)?.kind == .invalidRequest && "\(error)".contains(reason)
             }

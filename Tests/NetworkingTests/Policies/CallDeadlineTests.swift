@@ -70,7 +70,7 @@ struct CallDeadlineTests {
         await clock.waitForSleepers(2)
         clock.advance(by: .seconds(1))
         let error = try await failure { _ = try await task.value }
-        #expect(error.reason?.contains("within 1 s") == true, "\(error)")
+        #expect(error.reason?.contains("total timeout of 1 s") == true, "\(error)")
         let left = await CallDeadline.withValue(.seconds(2), on: clock.networkClock) {
             await CallDeadline.withValue(.seconds(5), on: clock.networkClock) { CallDeadline.current?.remaining }
         }

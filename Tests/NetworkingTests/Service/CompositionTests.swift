@@ -232,12 +232,15 @@ struct CompositionTests {
         let nowhere = NetworkService { $0.transport = stub }
         let mistakes: [(NetworkService, Item, String)] = [
             (service, Item(path: "a/\("")"), "path: an interpolated segment is empty (Item, GET /a/{})"),
-            (service, Item(path: "https://other.example/x"), "path: expected a path, found a URL; set `baseURL`"),
+            (
+                service, Item(path: "https://other.example/x"),
+                "is a URL, expected a path; to use another server, set `baseURL`"
+            ),
             (
                 service, Item(method: .post, idempotencyKey: .value("")),
                 "idempotency key: expected a text, found an empty one"
             ),
-            (nowhere, Item(), "unless URL(string:) has returned nil (Item, GET /item)"),
+            (nowhere, Item(), "check whether URL(string:) has returned nil (Item, GET /item)"),
         ]
         for (service, item, words) in mistakes {
             let error = await Fixture.failure { try await service.request(item) } as? NetworkError

@@ -158,7 +158,7 @@ struct ServerErrorTests {
         let cause = (error as? GeneralRequestError)?.cause
         #expect(
             cause?.reason == "401 Unauthorized after a redirect from api.example.com to another origin, "
-                + "which gets no fields of the first")
+                + "which does not receive the secret fields for the first origin")
     }
 
     @Test("The indexes of an array have no gap where a nil is omitted")

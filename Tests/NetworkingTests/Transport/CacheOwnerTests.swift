@@ -47,7 +47,8 @@ struct CacheOwnerTests {
             #expect(error?.kind == .fileNotWritable)
             let octal = String(permissions, radix: 8)
             #expect(
-                error?.reason?.hasSuffix("expected the permissions 700, found \(octal), so others can use it") == true)
+                error?.reason?.hasSuffix("has the permissions \(octal), so other users can use it; expected 700")
+                    == true)
         }
         #expect(try mode(directory.path) == permissions)
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.path) == [])
@@ -68,7 +69,7 @@ struct CacheOwnerTests {
         try #require(chown(other.path, 65_534, 65_534) == 0 && lchown(link.path, 65_534, 65_534) == 0)
         for url in [other, link] {
             let error = #expect(throws: NetworkError.self) { try ResponseCache(directory: url) }
-            #expect(error?.reason?.hasSuffix("expected one of the user 0, found one of the user 65534") == true)
+            #expect(error?.reason?.hasSuffix("belongs to the user 65534; expected the user 0") == true)
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: other.path) == [])
     }

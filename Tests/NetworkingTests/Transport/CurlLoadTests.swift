@@ -53,7 +53,8 @@
             #expect(loops.connections.reduce(0, +) == most)
         }
 
-        @Test("Tasks on the threads of loops open no more connections than exchanges were in progress", arguments: 1...20)
+        @Test(
+            "Tasks on the threads of loops open no more connections than exchanges were in progress", arguments: 1...20)
         func connectionsOfTasks(seed: UInt64) {
             var random = SeededGenerator(seed: seed)
             var loops = Loops(Int.random(in: 2...8, using: &random))

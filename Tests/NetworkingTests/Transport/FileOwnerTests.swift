@@ -22,7 +22,7 @@ struct FileOwnerTests {
     func pipes() throws {
         for name in ["part", ".film.resume"] { try #require(mkfifo(file(name).path, 0o600) == 0) }
         let error = #expect(throws: NetworkError.self) { try part() }
-        #expect(error?.reason == "the file part exists, and is not a file of this user")
+        #expect(error?.reason == "the file part exists already, and is not a regular file of this user")
         #expect(FileDestination(file("film")).partialSize == 0)
     }
 

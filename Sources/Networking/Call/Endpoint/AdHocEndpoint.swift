@@ -10,9 +10,9 @@ public import Foundation
 ///
 /// `AdHocEndpoint` is a value type: each method returns a changed copy. A service treats it like every other endpoint.
 ///
-/// A closure inside such a call, as in `.body(.encoded(headers: []) { … })`, compiles in the arguments of `request`,
-/// `send`, `response` and `task`. In other methods, such as `events`, the compiler treats the closure as non-Sendable:
-/// write the name of the type there, as in `AdHocEndpoint.post("users")`.
+/// A closure inside such a call, as in `.body(.encoded(headers: []) { … })`, compiles if the call is an argument of
+/// `request`, `send`, `response` or `task`. For other methods, such as `events`, the compiler treats the closure as
+/// non-Sendable. In this case, begin the call with the name of the type, as in `AdHocEndpoint.post("users")`.
 public struct AdHocEndpoint: Endpoint {
     /// The server, if it is not the server of the environment. Default: ``NetworkEnvironment/noBaseURL``.
     public private(set) var baseURL: URL
@@ -52,8 +52,8 @@ public struct AdHocEndpoint: Endpoint {
         baseURL = url
     }
 
-    /// Creates a call to a URL in text. If the text is not a URL with a scheme and a host, the call fails when it is
-    /// made.
+    /// Creates a call to a URL that is given as text. If the text is not a URL with a scheme and a host, the call fails
+    /// when it is made.
     init(_ method: HTTPMethod = .get, url: String) {
         if let address = URL(reference: url), address.host?.isEmpty == false {
             self.init(method, url: address)
@@ -63,7 +63,7 @@ public struct AdHocEndpoint: Endpoint {
         }
     }
 
-    /// Returns the error for a status, as set by ``errors(_:)``; nil if none is set.
+    /// Returns the error that ``errors(_:)`` has set for a status; nil if no error is set.
     public func error(for status: HTTPStatus) -> (any Error)? { statusErrors[status] }
 
     func with(_ change: (inout AdHocEndpoint) -> Void) -> AdHocEndpoint {
@@ -107,9 +107,9 @@ public struct AdHocEndpoint: Endpoint {
     /// Returns the call with settings: `.settings { $0.retry = .standard }`.
     public func settings(_ set: (inout RequestSettings) -> Void) -> AdHocEndpoint { with { set(&$0.settings) } }
 
-    /// Returns the same call with another URL, such as the link to the next page in a response. The query of the URL
-    /// replaces the query of the call. If the URL has another origin, the call is sent without the values that belong
-    /// to the old origin, as after a redirect. A change from https to http ends the call with
+    /// Returns the same call with another URL, for example with the link to the next page that a response contains. The
+    /// query of the URL replaces the query of the call. If the URL has another origin, the call is sent without the
+    /// values that belong to the old origin, as after a redirect. A change from https to http ends the call with
     /// ``NetworkError/Kind/invalidRequest``.
     ///
     /// ```swift

@@ -6,8 +6,8 @@ public enum AuthorizationType: Hashable, Sendable {
     case bearer
     /// `Authorization: <scheme> …`, with a custom scheme.
     case custom(String)
-    /// If there is a token, it is sent with this authorization. If nobody is logged in, or if the session has ended,
-    /// the call is sent without a token; if the server refuses such a call, no session is affected.
+    /// If there is a token, it is sent with the scheme of the associated value. If nobody is logged in, or if the
+    /// session has ended, the call is sent without a token; if the server refuses such a call, no session is affected.
     ///
     /// The call waits for the token while the store is read or a refresh runs. If the server refuses the token of the
     /// call, the call is not repeated without a token.
@@ -29,7 +29,7 @@ public enum AuthorizationType: Hashable, Sendable {
         }
     }
 
-    /// Creates the type of a scheme.
+    /// Creates the authorization type for a scheme.
     package init(scheme: String) {
         switch scheme {
         case "Basic": self = .basic
@@ -38,7 +38,7 @@ public enum AuthorizationType: Hashable, Sendable {
         }
     }
 
-    /// The type without ``optional(_:)``, and whether it was optional.
+    /// The authorization type without ``optional(_:)``, and whether ``optional(_:)`` was removed.
     package var unwrapped: (type: AuthorizationType, isOptional: Bool) {
         if case .optional(let type) = self { (type.unwrapped.type, true) } else { (self, false) }
     }

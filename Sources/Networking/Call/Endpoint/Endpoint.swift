@@ -65,9 +65,9 @@ public protocol Endpoint<ResponseValue>: Sendable {
     var query: URLQuery { get }
     /// The body. Default: empty.
     var body: HTTPBody { get }
-    /// The parameters. They are query items after those of ``query``, or they form the body. If ``body`` is a multipart
-    /// form, form parameters become fields after its parts. Otherwise, parameters that form a body are an error if
-    /// ``body`` is not empty. Default: none.
+    /// The parameters, which are sent in the query or in the body. In the query, they follow the items of ``query``. If
+    /// ``body`` is a multipart form, form parameters become fields after its parts. Otherwise, parameters for the body
+    /// are an error if ``body`` is not empty. Default: none.
     var parameters: RequestParameters { get }
     /// How the call is authorized. Default: ``AuthorizationType/inherited``, which uses the setting of the service.
     var authorizationType: AuthorizationType { get }
@@ -91,8 +91,8 @@ public protocol Endpoint<ResponseValue>: Sendable {
     func error(for code: URLError.Code) -> (any Error)?
 }
 
-/// The result type of an ``Endpoint`` whose calls name the type, and the error type of a ``TypedEndpoint`` that
-/// declares no error type.
+/// The result type of an ``Endpoint`` that declares none, so that each call names its result type. It is also the error
+/// type of a ``TypedEndpoint`` that declares no error type.
 public enum Untyped: Decodable, Sendable {
     /// Always throws an error, because the type has no values.
     public init(from decoder: any Decoder) throws {
@@ -137,9 +137,9 @@ extension HTTPHeader {
     }
 }
 
-/// The `Idempotency-Key` of a call
-/// ([IETF draft](https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/)). With a key, a retry
-/// policy sends even a POST again.
+/// The `Idempotency-Key` of a call ([IETF
+/// draft](https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/)). A retry policy sends even a
+/// POST again if the POST has a key.
 public struct IdempotencyKey: Hashable, Sendable, ExpressibleByStringLiteral {
     private enum Content: Hashable, Sendable {
         case none

@@ -10,9 +10,9 @@ public import Foundation
 /// var path: EndpointPath { "repos/\(path: fullName)" }          // fullName = "apple/swift": repos/apple/swift
 /// ```
 ///
-/// Literal text is used as it is written, with its slashes. Characters that a path may not contain are percent-encoded,
-/// and existing percent-escapes are preserved. These faults end the call with ``NetworkError/Kind/invalidRequest``
-/// before a request is sent: a segment `.` or `..`, an empty segment that consists only of interpolations, and a `?` or
+/// Literal text keeps its slashes and its percent-escapes. Only characters that a path may not contain are
+/// percent-encoded. These faults end the call with ``NetworkError/Kind/invalidRequest`` before a request is sent: a
+/// segment `.` or `..`, a segment whose interpolated values are all empty and that has no literal text, and a `?` or
 /// `#` in literal text.
 public struct EndpointPath: Hashable, Sendable {
     /// The path so far, percent-encoded. A short literal needs no memory of its own.
@@ -42,8 +42,8 @@ public struct EndpointPath: Hashable, Sendable {
         self.fault = fault
     }
 
-    /// Creates a path from text at run time. The text is treated like a literal: it keeps its slashes and is not
-    /// percent-encoded as a whole.
+    /// Creates a path from text that is known only at run time. The text is treated like a literal: it keeps its
+    /// slashes and is not percent-encoded as a whole.
     public init(verbatim text: String) {
         append(literal: text)
     }
@@ -145,7 +145,7 @@ public struct EndpointPath: Hashable, Sendable {
                 continue
             case UInt8(ascii: "?"), UInt8(ascii: "#"):
                 let mark = Character(Unicode.Scalar(byte))
-                fault = fault ?? "it contains \"\(mark)\"; put the query into `query`"
+                fault = fault ?? "the literal text contains \"\(mark)\"; write a query in `query`, not in the path"
                 isCut = true
                 return
             case UInt8(ascii: "%")
@@ -172,8 +172,8 @@ public struct EndpointPath: Hashable, Sendable {
         hasInterpolation = false
     }
 
-    /// The fault of the last segment; nil if there is none. Faults are an empty segment that consists of
-    /// interpolations, and a segment that servers and proxies would treat as `.` or `..`.
+    /// The fault of the last segment; nil if the segment has no fault. A segment has a fault if it has no literal text
+    /// and its interpolated values are empty. It also has a fault if servers and proxies would treat it as `.` or `..`.
     private var faultOfSegment: String? {
         let count = text.utf8.count - segmentStart
         if hasInterpolation, !hasLiteral, count == 0 { return "an interpolated segment is empty" }

@@ -66,7 +66,9 @@ struct EndpointRequest {
         guard let given = parameters.body(method) else { return body }
         guard !body.isEmpty else { return given }
         if let fields = parameters.fields(method), let form = body.appending(fields) { return form }
-        throw NetworkError(.invalidRequest, reason: "body: expected `body` or parameters that form a body, found both")
+        throw NetworkError(
+            .invalidRequest,
+            reason: "body: the endpoint sets both `body` and parameters for the body; expected only one of the two")
     }
 
     /// The server of an endpoint's request. Like every property of the endpoint, the base URL is read once, because it
@@ -101,8 +103,8 @@ struct EndpointRequest {
             throw NetworkError(
                 .invalidRequest,
                 reason:
-                    "base URL: neither the endpoint nor the environment has one; "
-                    + "set it in NetworkEnvironment(baseURL:), unless URL(string:) has returned nil"
+                    "base URL: neither the endpoint nor the environment has a base URL; "
+                    + "set it in NetworkEnvironment(baseURL:), and check whether URL(string:) has returned nil"
             )
         }
         return shared
@@ -143,8 +145,9 @@ struct EndpointRequest {
         return url
     }
 
-    /// Whether the URL ends with a slash if the endpoint's path has no segments. It does if this path is a single
-    /// slash, or if the last part before the path ends with a slash (RFC 3986 section 5.2.2). The root needs no slash.
+    /// Whether the URL ends with a slash if the endpoint's path has no segments. This is true if the endpoint's path is
+    /// a single slash, or if the prefix ends with a slash (without a prefix: the path of the base URL; RFC 3986 section
+    /// 5.2.2). The root needs no slash.
     private func keepsSlash(_ path: EndpointPath, _ address: ServerAddress, _ prefix: String) -> Bool {
         guard path == "" else { return !prefix.isEmpty || !address.path.isEmpty }
         return prefix.isEmpty ? address.endsWithSlash : environment.value.pathPrefix.endsWithSlash
@@ -156,7 +159,8 @@ struct EndpointRequest {
         let encoded = try path.percentEncoded()
         guard !encoded.hasPrefix("http://"), !encoded.hasPrefix("https://") else {
             throw NetworkError(
-                .invalidRequest, reason: "path: expected a path, found a URL; set `baseURL` for another server")
+                .invalidRequest,
+                reason: "path: the endpoint's path is a URL, expected a path; to use another server, set `baseURL`")
         }
         let prefix = try environment.value.prefix.get()
         return (prefix.isEmpty || path.begins(with: prefix) ? "" : prefix, encoded)

@@ -19,12 +19,13 @@ public struct NetworkEnvironment: Sendable {
     public let headers: HTTPHeaders
     /// The query items of every request, before those of the endpoint. Default: none.
     public let query: URLQuery
-    /// The header fields that are added to every request, even to other servers, unless the request has a field of the
-    /// same name before it is adapted. Default: ``HTTPHeaders/standard``, which are `User-Agent` and `Accept-Language`.
+    /// The header fields that are added to every request, even to requests to other servers. A field is not added if
+    /// the request has a field of the same name before it is adapted. Default: ``HTTPHeaders/standard``, which are
+    /// `User-Agent` and `Accept-Language`.
     public let defaultHeaders: HTTPHeaders
 
-    /// The parts of the base URL, or the error of an invalid base URL. Each call that uses the base URL ends with this
-    /// error.
+    /// The parts of the base URL. If the base URL is invalid, this is the error with which each call ends that uses the
+    /// base URL.
     let address: Result<ServerAddress, any Error>?
     /// The percent-encoded prefix without slashes at its ends, or the error of an invalid prefix.
     let prefix: Result<String, any Error>
@@ -45,8 +46,8 @@ public struct NetworkEnvironment: Sendable {
 
     // "/" is a valid relative reference (RFC 3986 section 4.2), so the URL cannot be nil.
     // swift-format-ignore: NeverForceUnwrap
-    /// The value of ``Endpoint/baseURL`` that means the URL of the service's environment. If some cases of an endpoint
-    /// use another server, return this value for the cases that use the URL of the environment.
+    /// The value that an endpoint returns as its ``Endpoint/baseURL`` to use the URL of the service's environment. If
+    /// some cases of an endpoint use another server, return this value for all other cases.
     public static let noBaseURL = URL(string: "/")!
 }
 
@@ -86,7 +87,7 @@ final class ServerAddress: Sendable {
         guard scheme.lowercased() == "http" || scheme.lowercased() == "https" else {
             throw NetworkError(
                 .invalidRequest,
-                reason: "base URL: its scheme is \"\(scheme)\", not http or https\(URL.hint(for: scheme))")
+                reason: "base URL: expected the scheme http or https, found \"\(scheme)\"\(URL.hint(for: scheme))")
         }
         if let fault = parts.fault { throw NetworkError(.invalidRequest, reason: "base URL: \(fault)") }
         try url.checkSegments()

@@ -13,8 +13,8 @@ extension RequestSettings {
     /// `If-Unmodified-Since` with this time. If neither is the case, the request is not sent, and the call ends with
     /// ``NetworkError/Kind/invalidRequest``.
     ///
-    /// `CurlTransport` never repeats such a request on its own: after the first request was executed, the server would
-    /// refuse the second one. On Apple platforms, `URLSession` decides whether it repeats the request. See
+    /// `CurlTransport` never repeats such a request on its own, because a server that has executed the request refuses
+    /// the repetition. On Apple platforms, `URLSession` decides whether it repeats the request. See
     /// ``NetworkRequesting/update(_:as:attempts:with:isolation:_:)`` for reading, changing and writing in one call.
     public func ifUnchanged(since response: HTTPResponse) -> RequestSettings {
         var settings = self
@@ -40,7 +40,7 @@ extension HTTPHeaders {
             NetworkError(
                 .invalidRequest,
                 reason:
-                    "ifUnchanged(since:): expected a response with a strong ETag, or a Last-Modified a second before "
-                    + "its Date; found \((found ?? "neither").onOneLine)"))
+                    "ifUnchanged(since:): expected a response with a strong ETag, or with a Last-Modified at least one second "
+                    + "before its Date; found \((found ?? "neither field").onOneLine)"))
     }
 }

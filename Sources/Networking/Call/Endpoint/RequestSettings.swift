@@ -58,8 +58,8 @@ public struct RequestSettings: Sendable {
         get { parts.value.maximumAttempts }
         set { parts.value.maximumAttempts = newValue }
     }
-    /// The maximum number of bytes of a response that are read into memory, after decoding. Default: 32 MiB. A larger
-    /// response ends the call with ``NetworkError/Kind/responseTooLarge``, unless it is received as a file or a stream.
+    /// The maximum size of a response in memory, in bytes after content decoding. Default: 32 MiB. A larger response
+    /// ends the call with ``NetworkError/Kind/responseTooLarge``, unless it is received as a file or a stream.
     ///
     /// For each 32 MiB of this size, JSON may have 2,000,000 values. An object counts as eight values, and an array as
     /// two. JSON with more values ends the call with ``NetworkError/Kind/undecodableBody``.
@@ -164,9 +164,9 @@ public struct RequestSettings: Sendable {
     ///
     /// Use a group together with ``DuplicateRequestPolicy/Choice/replace`` if only the result of the last request is
     /// needed, for example in a search field that sends a request for each change of its text. Requests that are not
-    /// equal never share a transfer. With a policy that joins duplicates, each of these requests is sent. Requests with
-    /// different credentials are never in the same group. Downloads into files are never in the same group as other
-    /// requests.
+    /// equal never share a transfer: with a policy that joins duplicates, each request that differs is sent. Requests
+    /// with different credentials are never in the same group. Downloads into files are never in the same group as
+    /// other requests.
     public var duplicateGroup: String? {
         get { orders.duplicates.group }
         set { orders.order(duplicateGroup: newValue) }

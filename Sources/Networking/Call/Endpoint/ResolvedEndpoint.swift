@@ -1,7 +1,7 @@
 import Foundation
 
-/// The values of an endpoint and its environment. A call reads them once, because an endpoint may compute them, and
-/// keeps them as a part of its request.
+/// The values of an endpoint and its environment. An endpoint may compute these values, so a call reads them only once.
+/// The call keeps them as a part of its request.
 struct ResolvedEndpoint: HTTPRequest.Part {
     let authorizationType: AuthorizationType
     /// The origin of the environment; the origin of the endpoint if the environment has none.
@@ -20,7 +20,7 @@ struct ResolvedEndpoint: HTTPRequest.Part {
         Set("\(query.percentEncoded)&\(baseQuery)".split(separator: "&").map { PercentEncoding.decode($0) })
     }
 
-    /// The home of a call stays the same, wherever its requests go.
+    /// This part stays in a request that goes to another origin, because the home of the call does not change.
     var outsideOrigin: ResolvedEndpoint? { self }
     var outsideCall: ResolvedEndpoint? { nil }
     /// Empty, because the request itself contains the endpoint's values.
@@ -32,9 +32,9 @@ extension HTTPRequest {
         parts.read(ResolvedEndpoint.self, read)
     }
 
-    /// Whether the request goes to another origin than that of the service's environment, because the endpoint has its
-    /// own base URL. Tokens and the environment's query and fields are not sent to such an origin. Adapters should not
-    /// add secrets to such a request, either.
+    /// Whether the request goes to an origin that is not the origin of the service's environment, for example because
+    /// the endpoint has its own base URL. Tokens and the environment's query and fields are not sent to such an origin.
+    /// Adapters should not add secrets to such a request, either.
     public var isForeign: Bool { endpoint { $0.home != origin } ?? false }
 
     /// The origin of the service's environment; the request's own origin if there is none.
@@ -68,22 +68,22 @@ extension HTTPRequest {
     func moved(to url: URL) throws -> HTTPRequest {
         try NetworkError.require(
             origin?.scheme != "https" || url.scheme?.lowercased() == "https",
-            "URL: expected https as in the URL of the endpoint, found \(url.scheme ?? "no scheme")")
+            "URL: expected the scheme https, as in the endpoint's URL; the new URL has \(url.scheme ?? "no scheme")")
         var request = self
         request.url = url
         return request.moved(from: [self])
     }
 
-    /// Returns a request after an adapter has changed or replaced it. A replacement gets the parts of the call's
-    /// request. If the origin has changed, the values for the old origin are removed.
+    /// Completes this request, which an adapter has returned. A request that the adapter has created gets the parts of
+    /// the call's request. If the origin has changed, the values for the old origin are removed.
     ///
-    /// - Parameter before: The request that the adapter has changed or replaced.
+    /// - Parameter before: The request that the adapter received.
     func adapted(from before: HTTPRequest) -> HTTPRequest {
         (parts.share(ResolvedEndpoint.self, with: before.parts) ? self : inCall(of: before)).moved(from: [before])
     }
 
-    /// Returns the request with which a call continues after a handler has returned a request. The result gets the
-    /// parts of the call, and loses values that must not be sent to its origin.
+    /// Prepares this request, which a handler has returned, as the request with which the call continues. Adds the
+    /// parts of the call, and removes values that must not be sent to the request's origin.
     ///
     /// - Parameters:
     ///   - original: The request that the call has used until now.
@@ -94,16 +94,16 @@ extension HTTPRequest {
         return request
     }
 
-    /// Removes the fields of a session, such as the token, and from a foreign request the fields of the environment. A
-    /// handler may have returned a request that it kept from another call. If the token may be sent to the origin, the
-    /// token's adapter adds the token again.
+    /// Removes the fields that a session added, such as the token. If the request is foreign, also removes the fields
+    /// that the environment added. A handler may have returned a request that it kept from another call. If the token
+    /// may be sent to the origin, the token's adapter adds the token again.
     private mutating func removeFieldsOfOthers() {
         let isForeign = isForeign
         headers.removeAll { $0.isFromSession || isForeign && $0.isFromEnvironment }
     }
 
-    /// Returns the request with which a call begins if its own request could not be created. A handler has returned
-    /// this request.
+    /// Prepares this request, which a handler has returned, as the first request of a call whose own request could not
+    /// be created.
     func beginning(as type: AuthorizationType, from home: HTTPOrigin?) -> HTTPRequest {
         var request = leavingCall()
         request.parts[ResolvedEndpoint.self] = ResolvedEndpoint(
@@ -116,7 +116,7 @@ extension HTTPRequest {
     /// these secrets include the environment's query, and the user and password of its base URL.
     private func moved(from earlier: [HTTPRequest]) -> HTTPRequest {
         let others = earlier.filter { $0.origin != origin }.map(\.url)
-        // A server has chosen the request if it has chosen an earlier one to the same origin.
+        // If a server has chosen an earlier request to the same origin, it has also chosen this request.
         var request = self
         request.isElsewhere = earlier.contains { $0.isElsewhere && $0.origin == origin }
         guard !others.isEmpty else { return request }

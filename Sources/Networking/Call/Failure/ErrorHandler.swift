@@ -10,7 +10,7 @@
 /// and ``GeneralErrorHandler``. Each handler gets the error that the previous handler returned. An attempt fails if an
 /// adapter, the transport, a validator or the converter throws.
 ///
-/// The method runs in the task of the call, on any thread. Several calls may fail at once, so the method is called
+/// The method runs in the task of the call, on any thread. Several calls may fail at once, so the method may be called
 /// concurrently.
 ///
 /// ## What it may return

@@ -1,8 +1,8 @@
 /// The error handlers of a service, in order.
 ///
 /// A ``NetworkService`` calls the handlers that were added at run time first, then the handler of its session, then the
-/// handlers of the initializer. After them, it retries the call or maps the error: see ``NetworkConfiguration``. Copies
-/// share the handlers that are registered at run time.
+/// handlers of the initializer. After these handlers, the service retries the call or maps the error: see
+/// ``NetworkConfiguration``. Copies share the handlers that are registered at run time.
 public struct ErrorHandlingService: Sendable {
     typealias Mapping = @Sendable (any Error, RequestFailure) -> any Error
 
@@ -25,7 +25,8 @@ public struct ErrorHandlingService: Sendable {
         recorders = handlers.compactMap { $0 as? any ResponseRecorder }
     }
 
-    /// Returns an error handling service with additional handlers before and after these, and a mapping that runs last.
+    /// Returns an error handling service with additional handlers before and after the handlers of this one, and with a
+    /// mapping that runs last.
     func between(_ first: [any ErrorHandler], and last: [any ErrorHandler], mapping: Mapping?) -> ErrorHandlingService {
         ErrorHandlingService(first + handlers + last, registered, mapping: mapping)
     }
@@ -60,7 +61,8 @@ public struct ErrorHandlingService: Sendable {
     ///   - failure: The failure. The handlers update its error, and their decisions are appended to it.
     ///   - isInterrupted: Called after each handler. If the call has ended meanwhile, the remaining handlers are not
     ///     called.
-    /// - Returns: An allowed retry, or the end of the call. If no handler has decided, the error of the last handler.
+    /// - Returns: A retry that is allowed, or the error with which the call ends. If no handler has decided, this is
+    ///   the error that the last handler returned.
     func result(of failure: inout RequestFailure, isInterrupted: () -> Bool) async -> ErrorHandlingResult {
         for handler in current {
             if let mapper = handler as? any ErrorMapper {

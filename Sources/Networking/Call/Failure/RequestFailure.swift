@@ -62,9 +62,10 @@ public struct RequestFailure: Sendable {
 
     /// Whether sending the request again has the same effect as sending it once. This is true if the request before
     /// redirects and the last request each have an idempotent method (RFC 9110 section 9.2.2) or an `Idempotency-Key`.
-    /// A POST that a redirect changed to GET is not safe to repeat. It is also true if no server has processed the
-    /// request: there was no connection, or the server refused the request (``NetworkError/Kind/notProcessed``). It is
-    /// also true for a resumable upload (``HTTPBody/resumable(_:)``), until the upload is complete.
+    /// A POST that a redirect changed to GET is not safe to repeat. This property is also true if no server has
+    /// processed the request: there was no connection, or the server refused the request
+    /// (``NetworkError/Kind/notProcessed``). This property is also true for a resumable upload
+    /// (``HTTPBody/resumable(_:)``), until the upload is complete.
     public var isSafeToRepeat: Bool {
         guard let request else { return false }
         if let upload = adaptedRequest?.parts.upload {
@@ -105,7 +106,7 @@ public struct RequestFailure: Sendable {
     /// Returns the reason why the request must not be sent again after a delay, even if a handler requests a retry; nil
     /// if the request may be sent again.
     func refusal(toRetryAfter delay: Duration, with replacement: HTTPRequest?) -> String? {
-        if isInterruption { return "the call was ended" }
+        if isInterruption { return "a cancellation, a reset, a shutdown or the deadline has ended the call" }
         if let bounds, attempt >= bounds.attempts {
             return "the maximum of \(bounds.attempts) attempts is reached (maximumAttempts)"
         }

@@ -1,11 +1,12 @@
 extension BodySequence {
-    /// Returns the same sequence with limits for the time until an element arrives. If the time passes, the loop throws
-    /// ``NetworkError/Kind/idleTimedOut``. The transfer ends when nothing retains the sequence.
+    /// Returns the same sequence with limits for the time until an element arrives. If an element arrives too late, the
+    /// loop throws ``NetworkError/Kind/idleTimedOut``. The transfer ends when nothing retains the sequence.
     ///
     /// The idle timeout of a call (60 seconds by default) applies to bytes, so a server that only sends comments is
     /// never idle. The limits of this method apply to elements, in addition to the idle timeout. For a limit that is
-    /// longer than the idle timeout, raise `timeouts.idle`, too. The time that the loop spends with an element does not
-    /// count. A transport of your own must wait with ``withCallCancellation(_:)``.
+    /// longer than the idle timeout, raise `timeouts.idle`, too. The time in which the loop processes an element does
+    /// not count. If you write a transport, it must wait with ``withCallCancellation(_:)``, so that a limit can end the
+    /// wait.
     ///
     /// - Parameters:
     ///   - first: The longest time for the first element. Default: nil; there is no limit.

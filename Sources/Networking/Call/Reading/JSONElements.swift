@@ -1,13 +1,14 @@
 import Foundation
 
-/// Reads the JSON values of a body as it arrives: one in each line, or in the data of each server-sent event.
+/// Reads the JSON values of a body while the body arrives. Each line, or the data of each server-sent event, is one
+/// value.
 struct JSONElements<Element: Decodable & Sendable>: AsyncIteratorProtocol {
     // Two variables, because a reader in an enumeration would be copied for each chunk, with its incomplete line.
     private var lines: BodyLines?
     private var events: ServerSentEvents?
-    /// The types of the events that are values; nil for all events.
+    /// The types of the events that are read as values; nil if all events are values.
     private let names: Set<String>?
-    /// The name of a part of the body, for errors.
+    /// The word for a part of the body in errors: `line` or `event`.
     private let part: String
     private let decoder: any BodyDecoder
     private let end: BodySequence<Element>.Terminator?

@@ -3,8 +3,8 @@ import Foundation
 /// Reads large bodies on threads of their own.
 ///
 /// A decoder works until it is done, and cannot be interrupted. On the threads that all tasks share, a few large bodies
-/// would stop every other task. Here, the call waits for the value and not for the thread. So the call ends at once
-/// when it is cancelled, or at its deadline. The task of the thread is then cancelled, too.
+/// would stop every other task. Here, the call waits for the value and not for the thread, so a cancellation or the
+/// deadline ends the call at once. The task that decodes is then cancelled, too.
 enum LargeBody {
     /// The size of the largest body that is read directly, without a thread of its own: 16 KiB. A JSON decoder needs a
     /// few milliseconds for a body of this size, but many times as long for a deeply nested ``JSONValue`` inside a type

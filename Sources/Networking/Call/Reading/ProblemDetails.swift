@@ -27,7 +27,7 @@ public struct ProblemDetails: Hashable, Sendable {
 }
 
 extension ProblemDetails: CustomStringConvertible {
-    /// The members on one line. Control characters and changes of direction are escaped.
+    /// The members on one line. Control characters and characters that change the text direction are escaped.
     public var description: String {
         let texts = [status.map { "\($0.code)" }, title, detail, type, instance].compactMap(\.self)
         let others = extensions.isEmpty ? [] : ["\(JSONValue.object(extensions))"]

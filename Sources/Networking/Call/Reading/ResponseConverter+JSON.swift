@@ -95,8 +95,8 @@ extension ResponseConverter where Value == [any Sendable] {
 }
 
 extension (any BodyDecoder)? {
-    /// Returns this decoder. If it is nil, returns the decoder of the call if that decoder reads JSON, otherwise a
-    /// `JSONDecoder`.
+    /// Returns this decoder. If this decoder is nil, returns the decoder of the call, or a `JSONDecoder` if the decoder
+    /// of the call does not read JSON.
     func json(or shared: any BodyDecoder) throws -> any BodyDecoder {
         guard let own = self else { return shared.readsJSON ? shared : JSONDecoder() }
         guard own.readsJSON else {
@@ -126,7 +126,7 @@ extension HTTPResponse {
 
     /// Returns the body.
     ///
-    /// - Throws: An error if it is empty. For JSON, a body of white space is empty, too.
+    /// - Throws: An error if it is empty. For JSON, a body that contains only white space counts as empty, too.
     func nonEmpty(for decoder: any BodyDecoder = JSONDecoder()) throws -> Data {
         let data = data
         // `isEmptyJSON` is true for an empty body, too.
@@ -167,7 +167,7 @@ extension HTTPResponse {
             return try decoder.read(Value.self, from: nonEmpty(for: decoder))
         }
         guard let value = try type.read(self, decoder) as? Value else {
-            throw UndecodableBody("the body is not a \(Value.self)")
+            throw UndecodableBody("the body cannot be read as \(Value.self)")
         }
         return value
     }

@@ -4,11 +4,11 @@ extension ResponseConverter {
     typealias Buffered<Result> = @Sendable (HTTPResponse, any BodyDecoder, JSONValue.Path?) throws -> Result
     typealias Streamed<Result> = @Sendable (HTTPResponse, IncomingBody, any BodyDecoder) async throws -> Result
 
-    /// How a converter reads a response. It is all that a call needs to read its response, and is cheaper to copy than
-    /// the converter.
+    /// How a converter reads a response. This value contains all that a call needs to read its response, and is cheaper
+    /// to copy than the converter.
     enum Reading: Sendable {
-        /// Reads a body in memory. If the converter reads paths, the closure can read the value at a path in the JSON
-        /// of the body; otherwise, the path is always nil.
+        /// Reads a body in memory. If `readsPaths` is true, the closure can also read the value at a path in the JSON
+        /// of the body. Otherwise, the path that the closure gets is always nil.
         case buffered(Buffered<Value>, readsPaths: Bool)
         case streamed(Streamed<Value>)
 

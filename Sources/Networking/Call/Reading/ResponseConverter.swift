@@ -107,7 +107,9 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
         reading(readsPaths: false) { read in
             { response, decoder, _ in try read(change(response), decoder, nil) }
         } streamed: { _ in
-            { _, _, _ in throw UndecodableBody("JSON cannot be transformed in a streamed body") }
+            { _, _, _ in
+                throw UndecodableBody("`transformingJSON` needs a body in memory, but the converter reads a stream")
+            }
         }
     }
 
@@ -144,7 +146,8 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     ///
     /// - Parameters:
     ///   - response: The response.
-    ///   - decoder: The decoder, unless the converter has its own. Default: a `JSONDecoder` with Foundation's settings.
+    ///   - decoder: The decoder, unless the converter has a decoder of its own. Default: a `JSONDecoder` with
+    ///     Foundation's settings.
     /// - Throws: The closure's error. A `DecodingError` or `EncodingError` is the underlying error of a
     ///   ``NetworkError`` of kind ``NetworkError/Kind/undecodableBody``.
     public func convert(_ response: HTTPResponse, decoder: any BodyDecoder = JSONDecoder()) async throws -> Value {
@@ -163,7 +166,7 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
     }
 
     /// Reads an empty body in memory as nil, and every other body with another converter. If that converter reads JSON,
-    /// a body of white space is empty, too.
+    /// a body that contains only white space counts as empty, too.
     public static func optional<Wrapped: Sendable>(
         _ converter: ResponseConverter<Wrapped>
     ) -> ResponseConverter<Wrapped?> where Value == Wrapped? {
@@ -183,12 +186,13 @@ public struct ResponseConverter<Value: Sendable>: Sendable {
 
 /// The destination into which a converter reads the body of a response.
 enum BodyTarget: Hashable, Sendable {
-    /// Memory, up to the maximum response size of the call.
+    /// The body is read into memory, up to the maximum response size of the call.
     case memory
-    /// A file, chunk by chunk: the call returns and its permit is released when the file is complete.
+    /// The body is written to a file, chunk by chunk. When the file is complete, the permit is released and the call
+    /// returns.
     case file
-    /// The caller, chunk by chunk: the call returns and its permit is released when the head is received. From then on,
-    /// only the idle timeout and the caller can end the transfer.
+    /// The body is delivered to the caller, chunk by chunk. When the head is received, the permit is released and the
+    /// call returns. From then on, only the idle timeout and the caller can end the transfer.
     case stream
 
     /// Returns how the transport delivers the body.

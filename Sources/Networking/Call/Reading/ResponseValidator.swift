@@ -2,8 +2,8 @@
 ///
 /// The validators of a call run in order. The first validator that rejects the response ends the attempt with its
 /// error. An empty list (`[]`) accepts every status. Default: `.standard`, which accepts a status of 200 to 299 and a
-/// media type that your `Accept` names. All JSON types are one family, and a response without a `Content-Type` is
-/// accepted. To require a certain type, add `.mediaType(…)`.
+/// media type that your `Accept` names. If `Accept` names a JSON type, every JSON type is accepted. A response without
+/// a `Content-Type` is accepted, too. To require a certain type, add `.mediaType(…)`.
 ///
 /// If `.status` or `.standard` rejects a status, the body is needed only for the text of the error. Reading it stops
 /// after 1 MiB, after 5 s without a byte, or 30 s after the head. If reading it fails, the call still ends with the
@@ -49,7 +49,7 @@ public struct ResponseValidator: Sendable {
 
     private init(accepting accepted: AcceptedStatuses) {
         self.init(accepting: accepted) { response in
-            // The status of an error needs no explanation.
+            // An error status needs no explanation.
             response.status.isSuccessful ? "\(response.status), expected \(accepted)" : nil
         }
     }
@@ -140,7 +140,10 @@ extension HTTPResponse {
         // `*/*` also accepts a response without a media type (RFC 9110 section 8.3).
         if types.contains(where: { $0.withoutParameters.description == "*/*" }) { return .valid }
         guard let type = headers.contentType else {
-            return .failure(NetworkError(.unacceptableMediaType, reason: "the response has no valid Content-Type"))
+            return .failure(
+                NetworkError(
+                    .unacceptableMediaType, reason: "the response has no Content-Type, or its Content-Type is not valid"
+                ))
         }
         guard types.contains(where: { $0.accepts(type) }) else {
             let wanted = types.map(\.description).joined(separator: ", ")
@@ -154,8 +157,8 @@ extension HTTPResponse {
 }
 
 extension HTTPResponse {
-    /// Validates the response: first checks whether the response refuses the token, then runs the validators in order.
-    /// A body is cut off only if the call has rejected its status; then no validator gets the incomplete body.
+    /// Validates the response: first checks whether the server refuses the token, then runs the validators in order. If
+    /// the body is cut off, the call has already rejected the status, and no validator runs.
     ///
     /// - Throws: ``NetworkError``, or the error that a validator throws.
     func validated(by validators: [ResponseValidator]) throws {

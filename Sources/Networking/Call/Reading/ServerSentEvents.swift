@@ -17,7 +17,8 @@ public struct ServerSentEvent: Hashable, Sendable {
 }
 
 extension ServerSentEvent: CustomStringConvertible {
-    /// The type, the text and the ID on one line. Control characters and changes of direction are escaped.
+    /// The type, the text and the ID on one line. Control characters and characters that change the text direction are
+    /// escaped.
     public var description: String { "\(type): \(data)\(id.isEmpty ? "" : " (ID \(id))")".onOneLine }
 }
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// An error for a body that cannot be read, for a reason that no decoding error describes.
+/// The error of a body that cannot be read. It is used if no decoding error describes the reason.
 struct UndecodableBody: Error, CustomStringConvertible {
     let description: String
     /// The error of the app's own decoder; nil for an error of the library.
@@ -64,7 +64,8 @@ struct UndecodableBody: Error, CustomStringConvertible {
         return kinds.first { context.debugDescription.hasSuffix("but found \($0.key) instead.") }?.value
     }
 
-    /// Returns the name of the type that the decoder expected. For `Dictionary` and `Array`, returns the name in JSON.
+    /// Returns the name of the type that the decoder expected. For `Dictionary` and `Array`, returns the name of the
+    /// JSON type.
     private static func name(_ type: Any.Type) -> String {
         let name = "\(type)"
         if name.hasPrefix("Dictionary<") { return "an object" }

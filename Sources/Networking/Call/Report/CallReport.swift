@@ -67,14 +67,14 @@ extension NetworkError {
 }
 
 extension CallReport {
-    /// What a call with a response stores for its report. The report is created when it is read.
+    /// What a call with a response stores for its report. The report is created only when it is needed.
     struct Draft: Sendable {
         let endpoint: any Endpoint
         let date: Date
         /// The attempts before the successful one.
         let earlier: [RequestAttempt]
-        /// The time when the call began. The next three values are the times when the attempt began, when it was handed
-        /// to the transport, and when the call ended.
+        /// The time when the call began. The next three values are the times when the attempt began, when the transport
+        /// got the request, and when the call ended.
         let begun: Duration
         let attemptBegun: Duration
         let handedOver: Duration?
@@ -82,7 +82,7 @@ extension CallReport {
         /// The number of the token that the last request carried; nil if it carried none.
         let tokenGeneration: Int?
 
-        /// The attempt that received the response, if it was reported.
+        /// The attempt that received the response; nil unless an event has reported this attempt.
         var reported: CopyOnWrite<RequestAttempt>?
 
         /// Returns the attempt that received the response, for an event.

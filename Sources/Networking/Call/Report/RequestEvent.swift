@@ -7,7 +7,8 @@ public import Foundation
 /// connection. Between the first and the last event of the call, each attempt reports ``attemptStarted(_:_:)``, its
 /// waits, ``permitAcquired(attempt:)``, ``adapted(_:)``, the events of the transfer, and ``attemptEnded(_:)``. An
 /// attempt that was paused is reported again, with the same number. If the request cannot be created,
-/// ``attemptEnded(_:)`` is the only event of the attempt. More cases may be added: a `switch` needs a `default`.
+/// ``attemptEnded(_:)`` is the only event of the attempt. Later versions may add cases, so a `switch` needs a
+/// `default`.
 public enum RequestEvent: Sendable {
     /// The call begins.
     case started
@@ -23,7 +24,7 @@ public enum RequestEvent: Sendable {
     /// requests of a resumable upload. Other transports do not report this event. It is not reported if the response
     /// comes from a cache, or from the transfer of an equal request.
     case sent(HTTPRequest)
-    /// A response was a redirect, and the request to its target is about to be sent.
+    /// A response was a redirect, and a request to the target of the redirect is about to be sent.
     case redirected(HTTPResponse, to: HTTPRequest)
     /// The head of a response was received. Transports of the library report it at once, even for redirects. For other
     /// transports, it is reported with the response.
@@ -35,8 +36,8 @@ public enum RequestEvent: Sendable {
     case attemptEnded(RequestAttempt)
     /// The call is over: its retries, its error handlers and its own callbacks have ended.
     case finished(CallReport)
-    /// A message was sent on the connection of a ``WebSocket``. The date is the time at which `send` began. The event
-    /// is reported when `send` has ended, so the answer may be reported earlier.
+    /// A message was sent on the connection of a ``WebSocket``. The date is the time at which `send` began. This event
+    /// is reported when `send` has ended, so an event for the answer may be reported before it.
     case messageSent(WebSocketMessage, Date)
     /// A message was read from the connection of a ``WebSocket``, at this date.
     case messageReceived(WebSocketMessage, Date)

@@ -8,8 +8,9 @@ final class FileBodyReader: HTTPBody.Reader, @unchecked Sendable {  // because o
     private static let readAhead = 2
 
     private let lock = NSLock()
-    // Without the target, each queue that waits for the disk would have a thread of its own. On Linux, the global queue
-    // of the default class shares its threads with tasks, which must not wait for the disk.
+    // Without a target, each of these queues would occupy a thread of its own while it waits for the disk. The target
+    // is not the global queue of the default class: on Linux, that queue shares its threads with tasks, which must not
+    // wait for the disk.
     private let queue = DispatchQueue(label: "networking.file-body", target: .global(qos: .userInitiated))
     private let file: FileHandle
     private var left: Int

@@ -14,8 +14,8 @@ extension HTTPBody {
     /// }
     /// ```
     ///
-    /// An adapter receives a body whose values are already encoded. If the values are not encoded yet, this method
-    /// encodes them with Foundation's default settings.
+    /// In an adapter, the values of the body are already encoded. If you call this method on a body whose values are
+    /// not encoded yet, it encodes them with Foundation's default settings.
     ///
     /// - Parameter limit: The maximum number of bytes to read into memory. Default: 1 MiB.
     /// - Throws: ``NetworkError/Kind/bodyUnreadable`` if the body has more bytes than `limit`, or if its source fails.
@@ -41,7 +41,7 @@ extension HTTPBody {
         return data
     }
 
-    /// Reads the body to its end, and passes its bytes on, piece by piece.
+    /// Reads the body to its end, and passes its bytes to `use`, piece by piece.
     ///
     /// - Parameters:
     ///   - idle: The longest time to wait for the next bytes; nil for no limit.
@@ -66,7 +66,7 @@ extension HTTPBody {
 }
 
 extension HTTPBody.Reader {
-    /// Waits for the next bytes.
+    /// Reads the next bytes into the buffer. If no bytes are available yet, waits for them.
     ///
     /// - Parameter idle: The longest time to wait for the next bytes. If nil, only the timeout of the call limits the
     ///   wait.
@@ -80,7 +80,7 @@ extension HTTPBody.Reader {
             case .end: return nil
             case .notYet:
                 try await ready.value(within: idle) { idle in
-                    let reason = "the request's body returned no bytes for \(idle.shortText)"
+                    let reason = "the source of the request's body supplied no bytes for \(idle.shortText)"
                     return .failure(NetworkError(.idleTimedOut, reason: reason))
                 }
             }

@@ -19,8 +19,9 @@ extension HTTPBody {
     /// - Parameters:
     ///   - value: The value to encode. If it cannot be encoded, the call ends with
     ///     ``NetworkError/Kind/bodyNotEncodable``; the `EncodingError` is its underlying error.
-    ///   - encoder: The encoder. Default: the encoder in the settings of the call, of the endpoint or of the service,
-    ///     in this order. If none of them sets an encoder for JSON, a `JSONEncoder` with Foundation's defaults is used.
+    ///   - encoder: The encoder. Default: the encoder that the settings of the call set; otherwise that of the
+    ///     endpoint, then that of the service. If this encoder does not write JSON, or if none is set, a `JSONEncoder`
+    ///     with Foundation's defaults is used.
     ///   - contentType: The media type. Default: `application/json`.
     public static func json(
         _ value: some Encodable & Sendable, contentType: MediaType = .json, encoder: (any BodyEncoder)? = nil

@@ -1,8 +1,8 @@
 import Foundation
 
 extension HTTPBody {
-    /// Returns the body as a record keeps it: with its bytes if they are in memory and not more than `limit`, otherwise
-    /// with its length only. A record retains no reader and reads no file.
+    /// Returns a copy of the body for a record. The copy contains the bytes if they are in memory and not more than
+    /// `limit`; otherwise, it contains only the length. A record retains no reader and reads no file.
     func kept(bytes limit: Int) -> HTTPBody {
         if let data, data.count <= limit { return self }
         let length = length
@@ -10,13 +10,18 @@ extension HTTPBody {
             .source(
                 Source(
                     length: length, isReplayable: true, pieces: [.unknown],
-                    open: { throw NetworkError(.bodyUnreadable, reason: "the body was not kept") })),
+                    open: {
+                        throw NetworkError(
+                            .bodyUnreadable,
+                            reason: "the record of the request contains only the length of the body, not its bytes")
+                    })),
             headers: headers)
     }
 }
 
 extension Data {
-    /// Returns at most `limit` bytes, which do not end in the middle of a UTF-8 character. The rest is not retained.
+    /// Returns the first bytes of the data, at most `limit`. The result does not end in the middle of a UTF-8
+    /// character, and does not retain the other bytes.
     func prefix(whole limit: Int) -> Data {
         guard count > limit else { return self }
         var end = limit

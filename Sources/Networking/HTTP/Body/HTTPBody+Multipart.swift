@@ -4,8 +4,8 @@ extension HTTPBody {
     /// Creates a `multipart/form-data` body (RFC 7578) of parts, in the order given.
     ///
     /// The parts are read one after another while they are sent. The body is not assembled in memory or in a file. Its
-    /// length is known in advance if the length of each part is known. If the request is sent again after a 401, a
-    /// redirect or a failure, the body is read again from the beginning, provided that every part can be read again.
+    /// length is known in advance if the length of each part is known. If every part can be read again, the request can
+    /// be sent again after a 401, a redirect or a failure. The body is then read again from the beginning.
     ///
     /// - Parameters:
     ///   - parts: The parts. If the file of a part cannot be read, the call ends with
@@ -17,7 +17,8 @@ extension HTTPBody {
         return HTTPBody(.form(form), headers: [.contentType(form.mediaType)])
     }
 
-    /// Creates a `multipart/form-data` body: the members of a value as fields, followed by files.
+    /// Creates a `multipart/form-data` body. Its first parts are fields, one for each member of a value; the parts in
+    /// `files` follow.
     ///
     /// - Parameters:
     ///   - fields: A struct or a dictionary. See ``URLQueryEncoder`` for how its members are named and written.
@@ -58,7 +59,9 @@ struct MultipartForm: Sendable {
             let part = HTTPBody.Part(part.name, fileName: part.fileName, body: try part.body.encoded(by: encoder))
             try part.check()
             try NetworkError.require(
-                !part.body.isResumable, "part: expected a body without `resumable`, which is sent with the form")
+                !part.body.isResumable,
+                "part \"\(part.name)\": expected a body that is sent with the form, found a resumable upload (`resumable`)"
+            )
             pieces.append(text("\(index == 0 ? "" : "\r\n")--\(boundary)\r\n\(part.head)"))
             pieces.append(part.body)
         }
@@ -92,7 +95,8 @@ enum MultipartBoundary {
     static func check(_ boundary: String) throws {
         let isRight = boundary.utf8.allSatisfy { letters.contains($0) || "'()+_,-./:=?".utf8.contains($0) }
         guard isRight, (1...70).contains(boundary.utf8.count) else {
-            throw NetworkError.bodyNotEncodable("its boundary needs 1 to 70 letters, digits or ' ( ) + _ , - . / : = ?")
+            throw NetworkError.bodyNotEncodable(
+                "expected a boundary of 1 to 70 letters, digits or ' ( ) + _ , - . / : = ?, found another text")
         }
     }
 }

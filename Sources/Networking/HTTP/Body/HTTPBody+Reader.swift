@@ -155,6 +155,6 @@ final class ConcatenatedBodyReader: HTTPBody.Reader, @unchecked Sendable {  // b
     }
 
     private static func wrongLength(_ words: String) -> NetworkError {
-        .bodyUnreadable("one of its parts has \(words) bytes than expected")
+        .bodyUnreadable("one of its parts supplied \(words) bytes than its length")
     }
 }

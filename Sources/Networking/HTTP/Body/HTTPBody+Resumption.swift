@@ -1,13 +1,14 @@
 import Foundation
 
 extension HTTPBody {
-    /// How an upload resumes after its connection has been lost or its process has ended.
+    /// How an upload resumes after its connection has been lost or the app's process has ended.
     ///
     /// ```swift
     /// var body: HTTPBody { .file(film).resumable(.tus) }
     /// ```
     public struct Resumption: Hashable, Sendable {
-        /// The maximum number of bytes of one request; nil to send all missing bytes in one request.
+        /// The maximum number of bytes of the file that one request sends; nil to send all missing bytes in one
+        /// request.
         var partSize: Int?
         /// Whether the first bytes are sent with the request that creates the upload, if the server allows it.
         var sendsFirstPart = false
@@ -22,17 +23,18 @@ extension HTTPBody {
         /// The protocol [tus 1.0](https://tus.io/protocols/resumable-upload).
         ///
         /// - Parameters:
-        ///   - partSize: The maximum number of bytes of one request, at least 1, for servers and proxies that limit it.
-        ///     If the server offers checksums, each part is sent with its SHA-1 sum. Default: nil, no limit.
+        ///   - partSize: The maximum number of bytes of the file that one request sends, at least 1. Set it if a server
+        ///     or proxy limits the size of a request. If the server offers checksums, each part is sent with its SHA-1
+        ///     sum. Default: nil, no limit.
         ///   - sendsFirstPart: Whether the first part is sent with the request that creates the upload, if the server
         ///     offers it. This saves a round trip. Default: false.
         ///   - metadata: The properties of the file that are sent to the server (`Upload-Metadata`), such as its name.
         ///     The name of a property consists of ASCII characters other than space and comma.
         ///   - allowsPlain: Whether the file is sent with the endpoint's own request if the server's response to
         ///     OPTIONS does not name tus. Such an upload cannot be resumed. Default: false; a tus upload is then
-        ///     created even if the response does not name tus, because gateways often respond to OPTIONS themselves. In
-        ///     this case, a server without tus receives the request that creates the upload, but not the file. The call
-        ///     ends with ``NetworkError/Kind/uploadRefused``.
+        ///     created even if the response does not name tus, because gateways often respond to OPTIONS themselves. If
+        ///     the server does not support tus, it then receives the request that creates the upload, but not the file,
+        ///     and the call ends with ``NetworkError/Kind/uploadRefused``.
         public static func tus(
             partSize: Int? = nil, sendsFirstPart: Bool = false, metadata: [String: String] = [:],
             allowsPlain: Bool = false
@@ -49,8 +51,8 @@ extension HTTPBody {
     /// A small hidden file in the same folder, such as `.film.mp4.upload`, stores the URL of the upload, with its
     /// query. Only its owner may read the hidden file. The file is removed when the upload is complete. The folder must
     /// be writable. If the size, the modification date or the identity of the file changes before the upload is
-    /// complete, the call ends with ``NetworkError/Kind/bodyUnreadable``; the server may have received some of the new
-    /// bytes by then.
+    /// complete, the call ends with ``NetworkError/Kind/bodyUnreadable``. By then, the server may have received some of
+    /// the new bytes.
     ///
     /// - Parameter resumption: How the upload resumes: ``Resumption/tus``.
     public func resumable(_ resumption: Resumption) -> HTTPBody {
@@ -59,7 +61,9 @@ extension HTTPBody {
             guard case .source(var source) = body.content, case .file(let url)? = source.pieces.first,
                 source.pieces.count == 1
             else {
-                throw NetworkError(.invalidRequest, reason: "upload: expected a body of `.file`, found another one")
+                throw NetworkError(
+                    .invalidRequest,
+                    reason: "resumable upload: expected a body that `HTTPBody.file` created, found another body")
             }
             try resumption.check()
             source.upload = ResumableFile(url: url, identity: try FileIdentity(url), resumption: resumption)
@@ -106,7 +110,7 @@ extension HTTPBody.Resumption {
     /// - Throws: ``NetworkError`` if a value cannot be sent.
     func check() throws {
         try NetworkError.require(
-            partSize ?? 1 > 0, "upload: expected a part of at least 1 byte, found \(partSize ?? 0)")
+            partSize ?? 1 > 0, "upload: expected a `partSize` of at least 1 byte, found \(partSize ?? 0)")
         for name in metadata.keys {
             let isName = !name.isEmpty && name.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: ",") }
             try NetworkError.require(

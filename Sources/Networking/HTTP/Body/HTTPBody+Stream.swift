@@ -36,8 +36,8 @@ extension HTTPBody {
     }
 
     /// Creates a body whose bytes an input stream supplies while they are sent. A closure creates the stream each time
-    /// the body is sent, so that the body can be repeated. The stream is read on a dispatch queue of its own: a read
-    /// that blocks occupies a thread until it returns, even if the call has ended.
+    /// the body is sent, so that the body can be repeated. The stream is read on a dispatch queue of its own. A read
+    /// that blocks occupies a thread until the read returns, even if the call has ended.
     ///
     /// - Parameters:
     ///   - length: The number of bytes. Default: nil, not known; the body is sent in chunks.
@@ -74,7 +74,7 @@ private final class SequenceBodyReader: HTTPBody.Reader {
     private struct State: Sendable {
         /// The rest of the chunk that is being sent.
         var chunk = Data()
-        /// Settled when the chunk has been sent: with false if no further chunk is needed.
+        /// Settled when the chunk has been sent. The value is false if no further chunk is needed.
         var isTaken: Settlement<Bool>?
         var end: Result<Void, any Error>?
         var wake: @Sendable () -> Void = {}
@@ -96,7 +96,8 @@ private final class SequenceBodyReader: HTTPBody.Reader {
                     // the request.
                     while total == length, let more = try await iterator.next() { total += more.count }
                     if let length, total > length {
-                        throw NetworkError.bodyUnreadable("its sequence has more than \(length) bytes")
+                        throw NetworkError.bodyUnreadable(
+                            "expected \(length) bytes, but the asynchronous sequence supplied more")
                     }
                     guard !chunk.isEmpty else { continue }
                     guard try await SequenceBodyReader.offer(Data(chunk), to: state) else { return }
@@ -185,7 +186,7 @@ private struct InputStreamChunks: AsyncSequence, Sendable {
         mutating func next() async throws -> Data? { try await reader.next() }
     }
 
-    /// Reads on a queue of its own, because reading may block its thread.
+    /// Reads the stream on a queue of its own, because a read may block the thread.
     final class Reader: @unchecked Sendable {  // because only the queue uses the stream
         private let open: @Sendable () throws -> InputStream?
         private let queue = DispatchQueue(label: "networking.input-stream")
@@ -213,7 +214,7 @@ private struct InputStreamChunks: AsyncSequence, Sendable {
         private func opened() throws -> InputStream {
             if let stream { return stream }
             guard let stream = try open() else {
-                throw NetworkError.bodyUnreadable("expected an input stream, found none")
+                throw NetworkError.bodyUnreadable("expected an input stream, but the closure `open` returned nil")
             }
             stream.open()
             self.stream = stream

@@ -219,7 +219,7 @@ public struct HTTPBody: Sendable {
         }
     }
 
-    /// Returns the body, described by other fields.
+    /// Returns the same body with other fields that describe it.
     package func described(by headers: HTTPHeaders) -> HTTPBody { HTTPBody(content, headers: headers) }
 
     /// Opens the body for one attempt.

@@ -1,8 +1,8 @@
 /// Reads a JSON text, [RFC 8259](https://www.rfc-editor.org/rfc/rfc8259), token by token.
 ///
-/// Foundation decodes the types of an app. This scanner reads values of unknown type. Foundation's decoder would have
-/// to try one type after another, and each wrong guess takes longer if the value is nested more deeply. Here, time and
-/// memory are proportional to the length of the text.
+/// Foundation decodes the types of an app. This scanner reads values of unknown type. For such values, Foundation's
+/// decoder would have to try one type after another, and each wrong guess takes longer if the value is nested more
+/// deeply. The scanner needs time and memory in proportion to the length of the text.
 struct JSONScanner {
     /// A part of a JSON text.
     enum Token: Equatable {
@@ -169,7 +169,7 @@ struct JSONScanner {
         while let byte, byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { position += 1 }
     }
 
-    /// Skips a text if it is next.
+    /// Skips a text if it comes next, and returns whether it did.
     private mutating func skip(_ text: StaticString) -> Bool {
         let isNext = text.withUTF8Buffer { bytes[position...].starts(with: $0) }
         if isNext { position += text.utf8CodeUnitCount }

@@ -29,7 +29,7 @@ extension JSONValue {
         return true
     }
 
-    /// Compares two values without the arrays and objects in them, which are passed to `later`.
+    /// Compares two values, except for the arrays and objects in them. Passes these arrays and objects to `later`.
     private static func isSame(
         _ first: JSONValue, _ second: JSONValue, later: (JSONValue, JSONValue) -> Void
     ) -> Bool {

@@ -13,8 +13,8 @@ extension JSONValue {
         try self.init(json: text, depth: 512)
     }
 
-    /// Reads a JSON text for the library, not for the app. It is an error if arrays and objects are nested more than 64
-    /// levels deep.
+    /// Reads a JSON text that the library itself inspects and does not pass to the app. It is an error if arrays and
+    /// objects are nested more than 64 levels deep.
     package init(shallowJSON text: Data) throws {
         try self.init(json: text, depth: 64)
     }
@@ -33,8 +33,8 @@ extension JSONValue {
         }
         guard CombiningMarks.areFew(in: text, of: .json) else { throw JSONScanner.Limit.marks.fault }
         var scanner = JSONScanner(text, depth: depth)
-        // The array or object that is being read and those around it, from the outermost to the innermost. The
-        // outermost one contains only the whole value.
+        // The arrays and objects that are being read, from the outermost to the innermost. The first container is not
+        // part of the text; its only element is the whole value.
         var open = [Container()]
         var count = 0
         while let token = try scanner.next() {
@@ -98,8 +98,9 @@ extension JSONValue {
 }
 
 extension Data {
-    /// The encoding of a JSON text. A JSON text begins with ASCII characters. Therefore, the positions of zeros among
-    /// the first four bytes show the encoding. If the text begins with a byte-order mark, the mark shows the encoding.
+    /// The encoding of a JSON text. A JSON text begins with ASCII characters. Therefore, the positions of zero bytes
+    /// among the first four bytes show the encoding. If the text begins with a byte-order mark, the mark shows the
+    /// encoding.
     var encodingOfJSON: String.Encoding { withUnsafeBytes { Data.encodingOfJSON($0) } }
 
     private static func encodingOfJSON(_ text: UnsafeRawBufferPointer) -> String.Encoding {
@@ -116,7 +117,7 @@ extension Data {
         }
     }
 
-    /// Whether no string of a JSON text has more combining marks in a row than ``CombiningMarks`` allows.
+    /// Whether every string of a JSON text has at most as many combining marks in a row as ``CombiningMarks`` allows.
     var hasFewMarks: Bool {
         let (encoding, areFew) = withUnsafeBytes { text in
             let encoding = Data.encodingOfJSON(text)
@@ -174,7 +175,8 @@ extension UnsafeRawBufferPointer {
 
 extension JSONScanner.Limit {
     static func values(_ count: Int, _ explanation: String = "") -> JSONScanner.Limit {
-        JSONScanner.Limit("more than \(count) values\(explanation) (a larger maximumResponseSize allows more)")
+        JSONScanner.Limit(
+            "expected at most \(count) values\(explanation), found more (a larger maximumResponseSize allows more)")
     }
     static let marks = JSONScanner.Limit("more than \(CombiningMarks.largestCount) combining marks in a row")
 }

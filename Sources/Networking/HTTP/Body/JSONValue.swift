@@ -16,7 +16,7 @@ public enum JSONValue: Hashable, Sendable {
     case int(Int64)
     /// A larger integer that fits into a `UInt64`.
     case uint(UInt64)
-    /// Any other number that a `Double` keeps as it is written.
+    /// Any other number whose digits a `Double` can keep.
     case double(Double)
     /// A number with more digits than a `Double` keeps, such as 12345678901234567.89. At most 38 digits are kept.
     case decimal(Decimal)
@@ -69,10 +69,10 @@ extension JSONValue {
 }
 
 extension JSONValue: Codable {
-    /// A limit for the work of decoding the JSON values inside a type of the app. It is used in the task that decodes a
-    /// large body. The task does nothing else.
+    /// Limits the number of JSON values that are decoded inside a type of the app. Only the task that decodes a large
+    /// body uses this limit; that task does nothing else.
     final class Work: @unchecked Sendable {  // because only that task uses it
-        /// The maximum number of values, and of steps.
+        /// The maximum number of values. The number of steps has the same limit.
         fileprivate let maximumCount: Int
         private var steps = 0
 
@@ -80,7 +80,7 @@ extension JSONValue: Codable {
             self.maximumCount = maximumCount
         }
 
-        /// Counts a value. The time for a value grows with its depth: about 1 µs for each step.
+        /// Counts the steps of a value. A value at a greater depth takes more steps; each step takes about 1 µs.
         ///
         /// - Throws: `CancellationError` if the task is cancelled; a decoding error if there are too many steps.
         fileprivate func add(_ depth: Int) throws {
@@ -88,7 +88,7 @@ extension JSONValue: Codable {
             steps += depth + 4
             guard steps <= maximumCount else {
                 throw JSONScanner.Limit(
-                    "too many values of any kind inside a type of the app (a larger maximumResponseSize allows more)"
+                    "too many `JSONValue`s inside a type of the app (a larger maximumResponseSize allows more)"
                 ).fault
             }
         }
@@ -150,8 +150,8 @@ extension JSONValue: Codable {
 
     /// Encodes the value. The encoder's key strategy does not change the names of members.
     ///
-    /// - Throws: `EncodingError.invalidValue` if arrays and objects are nested more than 64 levels deep; the levels of
-    ///   the types that contain the value count, too. The method also throws the errors of the encoder.
+    /// - Throws: `EncodingError.invalidValue` if arrays and objects are nested more than 64 levels deep; the types that
+    ///   contain the value count as levels, too. The method also throws the errors of the encoder.
     public func encode(to encoder: any Encoder) throws {
         if isContainer, encoder.codingPath.count >= JSONValue.deepestEncoded {
             throw EncodingError.invalidValue(

@@ -9,8 +9,8 @@ struct ParameterText {
     /// Creates the text of a UUID, in lower case as in RFC 9562.
     init(_ value: UUID) { text = value.uuidString.lowercased() }
 
-    /// Creates the text of a text, a number, a Boolean or a UUID, or of an enumeration case with a raw value of these
-    /// types. Returns nil for any other value.
+    /// Creates the text of a string, a number, a Boolean or a UUID, or of an enumeration case whose raw value has one
+    /// of these types. Returns nil for any other value.
     ///
     /// - Throws: `EncodingError` if the value is a number that is not finite.
     init?(_ value: Any) throws {

@@ -28,8 +28,8 @@ extension URLQueryEncoder {
         return writer.node ?? .null
     }
 
-    /// Returns the node of a date, data, a URL, a decimal or a UUID, whose own `encode(to:)` is not used. Returns nil
-    /// for a value of any other type.
+    /// Returns the node of a date, data, a URL, a decimal or a UUID. The method `encode(to:)` of these types is not
+    /// used. Returns nil for a value of any other type.
     private func special(_ value: some Encodable) throws -> ParameterNode? {
         switch value {
         case let date as Date: try dates.write(date).map { .text($0) }

@@ -17,7 +17,7 @@ extension RequestProgress {
         private struct Observer: Sendable {
             let queue: DispatchQueue
             let action: @Sendable (RequestProgress) -> Void
-            /// Whether a call of the action is scheduled on the queue. That call reads the newest progress.
+            /// Whether a run of `action` is scheduled on the queue. That run reads the newest progress.
             var isCalled = false
         }
 
@@ -88,7 +88,7 @@ extension RequestProgress {
             if let called { call(observer, called) }
         }
 
-        /// Shows the progress of another meter from now on.
+        /// Copies the progress of another meter from now on.
         func follow(_ other: RequestProgress.Meter) {
             let isOver = other.state.withLock { state in
                 state.followers.append(Follower(meter: self))
@@ -130,7 +130,8 @@ extension RequestProgress {
 
         /// Notes that the request's body is about to be sent from its beginning.
         ///
-        /// - Parameter start: The number of bytes that the server has already, if the body is the rest of an upload.
+        /// - Parameter start: The number of bytes that the server already has. It differs from zero only if the body is
+        ///   the rest of an upload.
         func beginUpload(at start: Int64 = 0, of total: Int64?) {
             change { $0.upload.begin(at: start, of: total) }
         }
@@ -171,12 +172,13 @@ extension RequestProgress {
 
         /// Notes the end of the call. No more bytes are transferred, unless the caller reads the body as a stream.
         ///
-        /// - Parameter hasResponse: Whether the call returned a response. A failed call returns no body to the caller.
+        /// - Parameter hasResponse: Whether the call returned a response. A failed call returns no body to the caller,
+        ///   so its progress always ends here.
         func finish(hasResponse: Bool = true) {
             if !(hasResponse && state.withLock { $0.isStream }) { end() }
         }
 
-        /// Notes the end of a body that the caller reads as a stream. The body has ended, or has been released.
+        /// Notes that a body that the caller reads as a stream has ended or has been released.
         func finishStream() {
             if state.withLock({ $0.isStream }) { end() }
         }

@@ -8,10 +8,10 @@ public import Foundation
 /// var query: URLQuery { ["q": text, "page": page, "tag": "a", "tag": "b", "sort": order] }   // nil leaves an item out
 /// ```
 ///
-/// A value is a text, a number, a Boolean, a UUID, a date, a URL, or an enumeration case with a raw value. It can also
-/// be any other `Encodable` value: ``URLQueryEncoder`` writes it with its defaults. If a value is none of these, or a
-/// number is not finite, the call that uses the query ends with ``NetworkError/Kind/invalidRequest`` before anything is
-/// sent.
+/// A value is a text, a number, a Boolean, a UUID, a date, a URL, or an enumeration case with a raw value. A value of
+/// any other `Encodable` type is written by a ``URLQueryEncoder`` with its default settings. If a value is none of
+/// these, or a number is not finite, the call that uses the query ends with ``NetworkError/Kind/invalidRequest`` before
+/// anything is sent.
 public struct URLQuery: Hashable, Sendable {
     /// One item: `name=value`, or the name alone if the value is nil.
     public struct Item: Hashable, Sendable {
@@ -143,8 +143,8 @@ public struct URLQuery: Hashable, Sendable {
 }
 
 extension URLQuery: ExpressibleByDictionaryLiteral {
-    /// Creates a query of names and values in the order written. A name may occur several times. A nil value omits its
-    /// item. See ``URLQuery`` for the values that can be written.
+    /// Creates a query of names and values in the order written. A name may occur several times. An item whose value is
+    /// nil is omitted. See ``URLQuery`` for the values that can be written.
     public init(dictionaryLiteral elements: (String, Any?)...) {
         self.init()
         for (name, value) in elements { append(name, value) }
@@ -164,7 +164,7 @@ extension URLQuery.Item: RedactedReflectable {
 }
 
 extension Error {
-    /// Returns the encoding error of a value in a query, with the name of its item.
+    /// Returns the error after adding the name of a query item to the path of the value that cannot be encoded.
     fileprivate func at(_ name: String) -> any Error {
         guard case EncodingError.invalidValue(let value, let context) = self as any Error else { return self }
         return EncodingError.invalidValue(

@@ -4,8 +4,8 @@ public import Foundation
 ///
 /// The defaults suit most servers: names in alphabetical order, `a[b]=` for nested members, `a[]=` for arrays, `true`
 /// and `false` for Booleans. Nil is omitted. These are the defaults of Alamofire's `URLEncoding`, except for Booleans.
-/// Booleans are written as in paths and in `URLQuery` literals: set `booleans: .numeric` if the server expects `1` and
-/// `0`.
+/// Booleans are written as in paths and in `URLQuery` literals. If the server expects `1` and `0`, set
+/// `booleans: .numeric`.
 ///
 /// ```swift
 /// struct Filter: Encodable, Sendable { let tags: [String]; let isNew: Bool; let since: Date? }

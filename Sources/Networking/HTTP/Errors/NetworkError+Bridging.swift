@@ -81,7 +81,7 @@ extension NetworkError: BridgedError {
             "Change the type, or the decoder of the settings (its key and date strategies). "
             + "Decode an optional type if the body may be empty.",
         .unacceptableMediaType:
-            "Accept the type (the Accept field or .mediaType), or any type (validators: [.status(200..<300)]).",
+            "Name the type as accepted (the Accept field or .mediaType), or accept any type (validators: [.status(200..<300)]).",
         .tlsUntrusted: "Check the server's certificate, and the trusted authorities and pins.",
         .responseTooLarge:
             "Raise the limit (maximumResponseSize; for heads and compressed bodies, the transport's Limits), "
@@ -123,14 +123,14 @@ extension BridgedError {
     public var errorUserInfo: [String: Any] { bridgedUserInfo }
 }
 
-/// An error that reports whether it is the reason why a session is over.
+/// An error that reports whether it means that the session is over.
 protocol SessionEnding: Error {
     var endsSession: Bool { get }
 }
 
 extension Error {
     /// Whether this error means that the session is over. An error of type ``SessionEnding`` reports this itself. Any
-    /// other error of a token refresh means this if the server has refused the refresh.
+    /// other error of a token refresh means that the session is over if the server has refused the refresh.
     var isEndOfSession: Bool {
         (self as? any SessionEnding)?.endsSession ?? originalNetworkError?.isRefusalOfRefresh ?? false
     }

@@ -36,7 +36,7 @@ extension Error {
     /// The name of the error's type; for an error in a record, the name of the original error's type.
     package var typeName: String { (self as? KeptError)?.type ?? "\(type(of: self))" }
 
-    /// Returns the error as a record keeps it: without bodies.
+    /// Returns a copy of the error for a record. The copy contains no bodies.
     package var kept: any Error {
         switch self {
         case is NetworkError, is any CausedByNetworkError: changingCause { $0 = $0.keptWithoutBodies() }

@@ -82,7 +82,8 @@ extension NetworkError.Kind {
     /// A redirect was not followed, because its `Location` is insecure or invalid, or because the request has a body
     /// that cannot be sent again.
     public static let redirectRefused = Self("redirectRefused")
-    /// A ``WebSocket`` was closed. If the other side closed it, the underlying error is its ``WebSocketClose``.
+    /// A ``WebSocket`` was closed. If the other side closed the WebSocket, the underlying error is the
+    /// ``WebSocketClose`` of the other side.
     public static let webSocketClosed = Self("webSocketClosed")
     /// The transport or the client was shut down.
     public static let transportShutDown = Self("transportShutDown")
@@ -106,7 +107,8 @@ extension NetworkError.Kind {
     /// The bytes of a download do not have the expected checksum.
     public static let checksumMismatch = Self("checksumMismatch")
     /// An upload cannot continue (``HTTPBody/resumable(_:)``): the server does not support tus 1.0, does not accept a
-    /// file of this size or violates the protocol, or another call is uploading the same file. The reason says which.
+    /// file of this size or violates the protocol, or another call is uploading the same file. The reason of the error
+    /// says which of these is the case.
     public static let uploadRefused = Self("uploadRefused")
     /// A checksum is expected, but the system cannot compute it.
     public static let checksumUnavailable = Self("checksumUnavailable")
@@ -120,7 +122,7 @@ extension NetworkError {
     /// Whether no server has processed the request.
     var isUnprocessed: Bool { Kind.unsentKinds.contains(kind) && redirects.isEmpty }
 
-    /// Whether no server has processed the request, even if the reason is not temporary.
+    /// Whether no server has processed the request. The reason need not be temporary.
     var isUnsent: Bool {
         isUnprocessed || redirects.isEmpty && [.tlsUntrusted, .tlsFailed, .networkRestricted].contains(kind)
     }
@@ -137,8 +139,8 @@ extension NetworkError.Kind {
         self == .connectionLostBeforeHead || self == .connectionLostAfterHead
     }
 
-    /// Failures that may be temporary and that occur before the server processes the request. After a redirect, a
-    /// server has already processed an earlier request.
+    /// Failures that may be temporary and that occur before the server processes the request. They concern only the
+    /// last request of the call: before a redirect, a server has already processed an earlier request.
     static let unsentKinds: Set<Self> = [
         .notConnected, .cannotResolveHost, .cannotConnect, .connectTimedOut, .notProcessed,
     ]
@@ -222,13 +224,14 @@ extension NetworkError.Kind {
         .connectTimedOut: "connecting took too long", .idleTimedOut: "no bytes were transferred for too long",
         .deadlineTimedOut: "the call's deadline has passed", .tlsUntrusted: "the server's certificate is not trusted",
         .tlsFailed: "no TLS connection could be established", .truncatedBody: "the response's body is cut off",
-        .malformedResponse: "the response is not HTTP", .responseTooLarge: "the response is too large",
+        .malformedResponse: "the response is not valid HTTP", .responseTooLarge: "the response is too large",
         .undecodableContent: "the body's content coding is invalid",
         .tooManyRedirects: "there were too many redirects", .redirectRefused: "the redirect was not followed",
         .webSocketClosed: "the WebSocket was closed",
         .transportShutDown: "the transport or the client was shut down", .unknown: "the request failed",
         .unacceptableStatus: "the status is not acceptable", .unacceptableMediaType: "the media type is not acceptable",
-        .invalidResponse: "the response is not valid", .undecodableBody: "the body cannot be read",
+        .invalidResponse: "a validator rejected the response",
+        .undecodableBody: "the response's body cannot be decoded",
         .fileNotWritable: "the file cannot be written",
         .checksumMismatch: "the file does not have the expected checksum",
         .uploadRefused: "the upload cannot continue",
@@ -238,8 +241,8 @@ extension NetworkError.Kind {
 }
 
 extension NetworkError {
-    /// Whether a failure of this kind can make the body of a response missing or incomplete although the head was
-    /// received.
+    /// Whether the body of a response can be missing or incomplete because of a failure of this kind, although the head
+    /// was received.
     var isAboutBody: Bool {
         [.connectionLostAfterHead, .truncatedBody, .undecodableContent, .responseTooLarge, .idleTimedOut, .cancelled]
             .contains(kind)

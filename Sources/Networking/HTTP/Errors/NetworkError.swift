@@ -30,8 +30,8 @@ public struct NetworkError: Error {
     public var retryDecision: RetryDecision?
     /// The redirects before the failure, in order.
     public internal(set) var redirects: [HTTPResponse] = []
-    /// The report of the call. The type of the report belongs to a higher layer. There, the property `report` returns
-    /// the report.
+    /// The report of the call. The type of the report is defined in a higher layer. In that layer, the property
+    /// `report` returns the report.
     var attachment: (any Sendable)?
 
     /// Creates an error with one attempt.
@@ -166,8 +166,8 @@ extension NetworkError {
         return error
     }
 
-    /// Returns the error as the record of an attempt stores it: without a report and without bodies. The record itself
-    /// contains the bodies.
+    /// Returns a copy of the error for the record of an attempt. The copy has no report and no bodies. The record
+    /// itself contains the bodies.
     func keptWithoutBodies() -> NetworkError {
         var error = self
         error.request = request?.kept(bytes: 0)
@@ -197,8 +197,8 @@ extension CocoaError {
     }
 }
 
-/// A decision about sending a failed request again, and its reason. It is part of the record of the attempt and of the
-/// text of a ``NetworkError``.
+/// A decision about sending a failed request again, and its reason. The record of the attempt and the text of a
+/// ``NetworkError`` contain the decision.
 public struct RetryDecision: Hashable, Sendable {
     /// The delay before the next attempt; nil if the decision is not to send the request again.
     public let delay: Duration?

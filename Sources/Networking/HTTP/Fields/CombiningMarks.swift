@@ -5,7 +5,7 @@ import Foundation
 /// Two strings are equal if their canonical forms are equal. To compute this form, Swift sorts each sequence of
 /// combining marks by insertion. A sequence of n marks therefore takes up to n² steps each time a string is compared or
 /// hashed. The Stream-Safe Text Format of Unicode ([UAX #15](https://www.unicode.org/reports/tr15/), section 13) has at
-/// most 30 marks in a row, and texts that people write have few more.
+/// most 30 marks in a row, and texts that people write have hardly more than that.
 enum CombiningMarks {
     /// The largest number of marks in a row.
     static let largestCount = 256
@@ -21,11 +21,12 @@ enum CombiningMarks {
         case json
     }
 
-    /// Returns whether a UTF-8 text has no more marks in a row than the limit. Bytes that are not UTF-8 are no marks.
+    /// Returns whether a UTF-8 text has no more marks in a row than the limit. Bytes that are not UTF-8 do not count as
+    /// marks.
     static func areFew(in text: UnsafeRawBufferPointer, of form: Form) -> Bool {
         var (position, count, high) = (0, 0, UInt32(0))
         while position < text.count {
-            // Most texts are ASCII, and eight bytes are compared at once.
+            // Most texts are ASCII. Eight ASCII bytes are compared at once.
             if count == 0, let plain = plainCount(text, from: position), plain > 0 {
                 position += plain
                 continue
@@ -52,14 +53,15 @@ enum CombiningMarks {
         return true
     }
 
-    /// Returns whether a string has no more marks in a row than the limit. Default: as in a field.
+    /// Returns whether a string has no more marks in a row than the limit. Default: a backslash has the meaning that it
+    /// has in a field.
     static func areFew(in text: String, of form: Form = .field) -> Bool {
         var text = text
         return text.withUTF8 { areFew(in: UnsafeRawBufferPointer($0), of: form) }
     }
 
-    /// Returns how many bytes from `start` on are ASCII and not a backslash, in groups of eight. Returns nil if the
-    /// first group contains another byte or has fewer than eight bytes.
+    /// Returns the number of bytes from `start` on that are ASCII and not backslashes. Only whole groups of eight bytes
+    /// are counted. Returns nil if the first group contains another byte or has fewer than eight bytes.
     private static func plainCount(_ text: UnsafeRawBufferPointer, from start: Int) -> Int? {
         let (ones, tops) = (UInt64(0x0101_0101_0101_0101), UInt64(0x8080_8080_8080_8080))
         var position = start
@@ -109,8 +111,8 @@ extension String {
     /// Decodes the value of a header field: UTF-8, or ISO 8859-1 if the bytes are not UTF-8 or have too many combining
     /// marks in a row. ISO 8859-1 has no combining marks.
     package init(fieldValue bytes: some Collection<UInt8>) {
-        // If bytes are not UTF-8, decoding replaces them, so that the comparison fails. (Foundation's initializer would
-        // remove a byte order mark.)
+        // If bytes are not UTF-8, decoding replaces them, so that the text differs from the original bytes.
+        // (Foundation's initializer would remove a byte order mark.)
         let text = String(decoding: bytes, as: UTF8.self)
         let isText = text.utf8.elementsEqual(bytes) && CombiningMarks.areFew(in: text)
         self = isText ? text : String(decoding: bytes.map(UInt16.init), as: UTF16.self)

@@ -56,7 +56,7 @@ extension HTTPResponse {
         guard isPart, !request.headers.contains(.range) else { return }
         throw NetworkError(
             .truncatedBody,
-            reason: "the response contains only a part of the content, but the request has not asked for a part"
+            reason: "the response contains only a part of the content, but the request did not ask for a part"
                 + (headers.contentRange.map { ": \($0)" } ?? ""))
     }
 }

@@ -2,8 +2,8 @@ import Foundation
 
 /// An entity tag, [RFC 9110 section 8.8.3](https://www.rfc-editor.org/rfc/rfc9110#section-8.8.3).
 struct EntityTag: Equatable, Sendable {
-    /// The length of the longest validator that is sent back to a server, in bytes. If a longer validator were sent
-    /// back, the server or the target of a redirect could refuse every request with it.
+    /// The maximum length of a validator that is sent back to a server, in bytes. The server or the target of a
+    /// redirect could refuse every request that contains a longer validator.
     static let largest = 1_024
 
     let isWeak: Bool
@@ -38,8 +38,8 @@ struct EntityTag: Equatable, Sendable {
 }
 
 extension HTTPHeaders {
-    /// The strong validator, which changes whenever a byte of the content changes: the entity tag, or the time if there
-    /// is no entity tag.
+    /// The strong validator, which changes whenever a byte of the content changes: the entity tag, or the time of
+    /// `Last-Modified` if there is no entity tag.
     var strongValidator: String? { contains(.eTag) ? strongTag : strongTime }
 
     /// The entity tag, if it is one tag and not weak (RFC 9110 section 8.8.3).
@@ -59,6 +59,6 @@ extension HTTPHeaders {
     }
 
     /// Whether the server executes the request only if the resource is in a certain state. If such a request is sent
-    /// twice, the server refuses the second one because the first one has changed the state.
+    /// twice, the server refuses the second request, because the first request has changed the state.
     var hasWriteCondition: Bool { contains(.ifMatch) || contains(.ifUnmodifiedSince) }
 }

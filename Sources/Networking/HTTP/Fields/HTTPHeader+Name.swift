@@ -22,7 +22,7 @@ extension HTTPHeader {
 
         /// Whether two names are equal, ignoring the case of ASCII letters.
         public static func == (lhs: HTTPHeader.Name, rhs: HTTPHeader.Name) -> Bool {
-            // Most names differ in their length.
+            // The lengths are compared first, because most names differ in length.
             lhs.rawValue.utf8.count == rhs.rawValue.utf8.count && lhs.isSpelled(like: rhs)
         }
 

@@ -196,8 +196,8 @@ enum HTTPGrammar {
 
     /// Whether the byte is an ASCII letter or digit, or one of ! # $ % & ' * + - . ^ _ ` | ~ (RFC 9110 section 5.6.2).
     static func isTokenByte(_ byte: UInt8) -> Bool {
-        // One bit for each byte, in two sets: below 64, and from 64 on. This is fast, because the names of all fields
-        // are checked.
+        // One bit for each byte: the first set is for the bytes below 64, the second set for the others. The check must
+        // be fast, because it runs for the name of every field.
         let set: UInt64 = byte < 64 ? 0x3FF6CFA00000000 : 0x57FFFFFFC7FFFFFE
         return byte < 0x80 && set >> UInt64(byte & 63) & 1 == 1
     }

@@ -10,7 +10,8 @@ extension HTTPHeaders {
         /// The time until the server accepts more requests; nil if the server sends neither this time nor the length of
         /// the window.
         package let reset: Duration?
-        /// Whether the server has sent the time itself. If not, ``reset`` is the length of the window, or nil.
+        /// Whether the server has sent the time until it accepts more requests. If not, ``reset`` is the length of the
+        /// window, or nil.
         package let isResetStated: Bool
 
         /// Creates a rate limit.
@@ -21,7 +22,7 @@ extension HTTPHeaders {
         }
 
         /// Parses the fields. If there are several limits, the limit with the fewest remaining requests is used. If
-        /// several limits have this number, the limit with the longest reset time is used. Returns nil if the fields
+        /// several limits have equally few, the limit with the longest reset time is used. Returns nil if the fields
         /// contain no valid limit.
         init?(limit: String, policy: String?) {
             var windows: [String: Item] = [:]
@@ -106,7 +107,8 @@ extension HTTPHeaders {
     /// Some servers send a fraction of seconds, which is rounded up. If there are several values, the longest delay is
     /// used. For a date, the delay begins at the `Date` of the response, because the client's clock may be wrong.
     ///
-    /// - Parameter now: The time at which the delay until a date begins if the response has no `Date`.
+    /// - Parameter now: The current time. If `Retry-After` contains a date and the response has no `Date`, the delay
+    ///   begins at this time.
     package func retryDelay(from now: Date) -> Duration? {
         guard contains(.retryAfter) else { return nil }
         let now = date ?? now  // read once, because a server can send thousands of values

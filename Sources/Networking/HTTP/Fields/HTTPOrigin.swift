@@ -161,8 +161,8 @@ extension URL {
     }
 }
 
-/// Functions for host names in the form that is compared for cookies: lower-case ASCII, with international labels in
-/// Punycode.
+/// Functions for host names in canonical form: lower-case ASCII, with international labels in Punycode. In this form,
+/// the host names of cookies are compared.
 enum HostName {
     /// Returns the canonical form of a host name, or nil if Foundation cannot convert the name to ASCII.
     static func canonical(_ host: String) -> String? {

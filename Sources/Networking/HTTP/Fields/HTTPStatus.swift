@@ -206,7 +206,7 @@ extension HTTPStatus {
 extension HTTPStatus {
     /// The maximum number of bytes of a rejected response's body that are kept.
     static let rejectedBodySize = 1 << 20
-    /// The maximum number of bytes of an attempt's body that are kept if another attempt follows.
+    /// The maximum number of bytes of the response's body that are kept for an attempt if another attempt follows.
     static let earlierBodySize = 64 << 10
 
     /// Returns the bytes of a body that an error keeps. Empty if the status is a success; otherwise at most 1 MiB,

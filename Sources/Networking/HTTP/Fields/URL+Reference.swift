@@ -7,10 +7,10 @@ extension URL {
     /// component, even those of valid escapes. This initializer keeps every valid escape, and escapes exactly the bytes
     /// that a URL may not contain ([RFC 3986 section 2.4](https://www.rfc-editor.org/rfc/rfc3986#section-2.4)). A
     /// percent sign without two hexadecimal digits is escaped, too, because a `URL` cannot contain it. The segments `.`
-    /// and `..` are removed, also from an absolute URL (section 5.2.4). Spaces and tabs at either end are ignored.
+    /// and `..` are removed, even from an absolute URL (section 5.2.4). Spaces and tabs at either end are ignored.
     ///
-    /// - Parameter base: The URL to which the text is relative. Default: none, and the text needs a scheme.
-    /// - Returns: An absolute URL; nil if there is none, for example because the host is not valid.
+    /// - Parameter base: The URL to which the text is relative. Default: nil; the text must then have a scheme.
+    /// - Returns: The absolute URL; nil if the text does not form a URL, for example because the host is not valid.
     package init?(reference text: String, relativeTo base: URL? = nil) {
         guard var reference = URLReference(text) else { return nil }
         if reference.scheme == nil {
@@ -27,7 +27,7 @@ extension URL {
 }
 
 /// The components of a URI reference, [RFC 3986 section 4.1](https://www.rfc-editor.org/rfc/rfc3986#section-4.1), as
-/// bytes. Every operation takes time that is proportional to their number.
+/// bytes. Every operation takes time that is proportional to the number of bytes.
 private struct URLReference {
     private(set) var scheme: ArraySlice<UInt8>?
     private var authority: ArraySlice<UInt8>?
@@ -56,7 +56,8 @@ private struct URLReference {
         path = rest
     }
 
-    /// Removes a separator and everything after it, and returns what was after it.
+    /// Removes the first separator and the bytes after it from the text, and returns these bytes; nil if there is no
+    /// separator.
     private static func cut(_ text: inout ArraySlice<UInt8>, at separator: UInt8) -> ArraySlice<UInt8>? {
         guard let index = text.firstIndex(of: separator) else { return nil }
         defer { text = text[..<index] }

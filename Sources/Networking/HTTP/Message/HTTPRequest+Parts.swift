@@ -1,19 +1,20 @@
 extension HTTPRequest {
-    /// What one room of the library adds to a request, such as the call's order to the cache, or the ticket of the
-    /// session. A room is a folder of the sources; each room has at most one part.
+    /// What one room of the library adds to a request, such as the rules of the call for the cache, or the ticket of
+    /// the session. A room is a folder of the sources; each room has at most one part.
     ///
     /// A part defines what remains of it when its request goes to another origin, and when its request leaves the call.
-    /// There is no default, so that no part leaves by oversight. Only the room of a part writes it. All other code
-    /// copies and drops parts with ``HTTPRequest/leavingOrigin(of:)``, ``HTTPRequest/leavingCall()`` and
-    /// ``HTTPRequest/inCall(of:)``.
+    /// These properties have no default implementation, so that no part leaves the origin or the call by oversight.
+    /// Only the code in the room of a part changes the part. All other code copies and drops parts with
+    /// ``HTTPRequest/leavingOrigin(of:)``, ``HTTPRequest/leavingCall()`` and ``HTTPRequest/inCall(of:)``.
     package protocol Part: Sendable {
         /// The part as the request carries it to another origin; nil if nothing remains.
         var outsideOrigin: Self? { get }
         /// What remains of the part after its call, and in requests that do not belong to the call; nil if nothing
-        /// remains. A response may leave its call twice, so the `outsideCall` of the result must be the same.
+        /// remains. A response may leave its call twice, so the `outsideCall` of the returned part must be the same
+        /// part again.
         var outsideCall: Self? { get }
-        /// The values that two requests must have in common to be duplicates. The same applies to requests that use one
-        /// stored response, in memory or on disk. Empty if the part makes no difference.
+        /// The values that two requests must have in common to be duplicates. They must also have these values in
+        /// common to use the same stored response, in memory or on disk. Empty if the part makes no difference.
         var identity: [String] { get }
     }
 
@@ -34,7 +35,7 @@ extension HTTPRequest {
 
         package init() {}
 
-        /// The part of this type. Only the room of the part writes it.
+        /// The part of this type. Only the code in the room of the part changes the part.
         package subscript<Wanted: HTTPRequest.Part>(type: Wanted.Type) -> Wanted? {
             get { box(of: ObjectIdentifier(type)).map { PartBox.Of<Wanted>.part($0) } }
             set {
@@ -74,8 +75,8 @@ extension HTTPRequest {
             all[index] = box
         }
 
-        /// Returns these parts, and the parts of `base` of other types. An order takes the values that it does not set
-        /// from the order of `base`.
+        /// Returns these parts, and those parts of `base` whose types do not occur among these parts. An order takes
+        /// the values that it does not set from the order of `base`.
         func over(_ base: Parts) -> Parts {
             guard !base.all.isEmpty else { return self }
             var merged = base
@@ -98,8 +99,8 @@ extension HTTPRequest {
             return left
         }
 
-        /// Returns these parts, and the parts of `other`, which replace parts of the same types. An order keeps the
-        /// values that it sets.
+        /// Returns these parts and the parts of `other`. A part of `other` replaces a part of the same type. An order
+        /// is not replaced: it keeps the values that it sets, and takes the other values from the order of `other`.
         fileprivate func joined(to other: Parts) -> Parts {
             var joined = other
             for box in all {
@@ -122,7 +123,8 @@ extension HTTPRequest {
     }
 }
 
-/// A part whose type is not known. A class is cheaper to copy than a protocol's value, and a request is copied often.
+/// A part whose type is not known. A reference to an object is cheaper to copy than a value of a protocol type, and a
+/// request is copied often.
 private class PartBox: @unchecked Sendable {  // because neither this class nor its only subclass has variables
     let type: ObjectIdentifier
 
@@ -178,7 +180,8 @@ extension HTTPRequest {
     /// value: the field was then set by the code that changed the origin, or by later code. Fields of the environment
     /// are never treated as harmless.
     ///
-    /// - Parameter earlier: The requests from which this request was made. This request has the parts of the first one.
+    /// - Parameter earlier: The requests from which this request was made. This request has the parts of the first of
+    ///   them.
     package func leavingOrigin(of earlier: HTTPRequest...) -> HTTPRequest { leavingOrigin(of: earlier) }
 
     func leavingOrigin(of earlier: [HTTPRequest]) -> HTTPRequest {
@@ -230,7 +233,7 @@ extension HTTPHeader {
 }
 
 extension HTTPRequest {
-    /// Returns the request with its body as a record keeps it: ``HTTPBody/kept(bytes:)``.
+    /// Returns a copy of the request for a record. Its body is the body that ``HTTPBody/kept(bytes:)`` returns.
     package func kept(bytes limit: Int) -> HTTPRequest {
         if let data = body.data, data.count <= limit { return self }
         var request = self

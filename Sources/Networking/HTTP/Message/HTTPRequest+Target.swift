@@ -28,7 +28,8 @@ extension HTTPRequest {
             case let mark?: text.utf8.index(after: mark) == end ? "" : "&"
             }
         guard let whole = URL(reference: text[..<end] + separator + query.percentEncoded + text[end...]) else {
-            throw NetworkError(.invalidRequest, reason: "query: it does not form a valid URL", request: self)
+            throw NetworkError(
+                .invalidRequest, reason: "query: the URL with the appended items is not valid", request: self)
         }
         url = whole
     }

@@ -21,9 +21,11 @@ extension HTTPRequest {
         try validateURL()
         try headers.withFields { for index in $0.indices { try validate($0[index]) } }
         try body.headers.withFields { for index in $0.indices { try validate($0[index]) } }
-        if let idle = timeouts.idle, idle <= .zero { throw invalid("idle timeout", "it is not greater than zero") }
+        if let idle = timeouts.idle, idle <= .zero {
+            throw invalid("idle timeout", "expected a time greater than zero, found \(idle.shortText)")
+        }
         if let connect = timeouts.connect, connect <= .zero {
-            throw invalid("connect timeout", "it is not greater than zero")
+            throw invalid("connect timeout", "expected a time greater than zero, found \(connect.shortText)")
         }
     }
 

@@ -74,8 +74,8 @@ public struct HTTPResponse: Sendable {
         set { parts.value.source = newValue }
     }
 
-    /// Whether the response refuses the token, as decided by the session of the call; nil before the session has
-    /// decided.
+    /// Whether the response means that the server refuses the token, as decided by the session of the call; nil before
+    /// the session has decided.
     var knownRefusal: Bool? {
         get { parts.value.knownRefusal }
         set { parts.value.knownRefusal = newValue }
@@ -131,7 +131,7 @@ public struct HTTPResponse: Sendable {
         return response
     }
 
-    /// Returns the response with at most `limit` bytes of a body in memory.
+    /// Returns the response. If its body is in memory, only the first `limit` bytes of the body are kept.
     func keeping(bytes limit: Int) -> HTTPResponse {
         guard case .data(let data) = content, data.count > limit else { return self }
         var response = self
@@ -140,7 +140,8 @@ public struct HTTPResponse: Sendable {
         return response
     }
 
-    /// Returns the response as a record keeps it: at most `limit` bytes of its body and of the bodies of its requests.
+    /// Returns a copy of the response for a record. The copy keeps at most `limit` bytes of the response's body, and at
+    /// most as many bytes of the body of each request.
     func kept(bytes limit: Int) -> HTTPResponse {
         if data.count <= limit, redirects.isEmpty, let body = request.body.data, body.count <= limit { return self }
         var response = self

@@ -11,7 +11,7 @@ public struct AdHocAdapter: RequestAdapter {
     /// This adapter as a synchronous adapter; nil if its closure may wait.
     let synchronous: (any SynchronousRequestAdapter)?
 
-    /// Creates an adapter from a closure that never waits. It is also called for
+    /// Creates an adapter from a closure that never waits. The closure is also called for
     /// ``NetworkRequesting/cachedResponse(_:as:with:)``.
     public init(_ change: @escaping @Sendable (inout HTTPRequest, any Endpoint) throws -> Void) {
         self.change = change

@@ -1,7 +1,7 @@
 /// The deadline of the operation that the current task runs for a caller, such as the handling of a request on a
 /// server.
 ///
-/// A caller that has stopped waiting needs no answer. If the handler of a server runs with the deadline of its request,
+/// A caller that has stopped waiting needs no answer. If a server handles a request with the deadline of the request,
 /// all calls that the handler makes end at this deadline, with ``NetworkError/Kind/deadlineTimedOut``. A retry or a
 /// wait that would not end before the deadline is not started.
 ///
@@ -11,7 +11,7 @@
 /// }
 /// ```
 ///
-/// The call of a stream is over when the head of the response has arrived, so the deadline does not end the body.
+/// For a stream, the call ends when the head of the response has arrived, so the deadline does not interrupt the body.
 ///
 /// Work that several calls share does not inherit the deadline. Such work is a token refresh, a transfer that several
 /// identical calls wait for, or the background validation of a stored response.
@@ -46,8 +46,8 @@ public struct CallDeadline: Sendable {
     /// - Parameters:
     ///   - headers: The header fields of the received request.
     ///   - field: The field that contains the time for which the caller still waits.
-    ///   - limit: The longest time. It applies if the field is absent, has several values, cannot be read, or contains
-    ///     a longer time.
+    ///   - limit: The longest time until the deadline. It applies if the field is absent, has several values, cannot be
+    ///     read, or contains a longer time.
     ///   - clock: The clock that measures the time. Default: ``NetworkClock/continuous``.
     ///   - isolation: The actor on which the operation runs. Default: the actor of the caller.
     ///   - operation: The operation. It continues after the deadline; only its calls end.

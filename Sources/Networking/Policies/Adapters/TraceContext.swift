@@ -16,7 +16,7 @@ public struct TraceContext: Hashable, Sendable {
 
     /// The id of the trace: 32 hexadecimal digits, not all zero.
     public let traceID: String
-    /// The id of the parent of the next span: 16 hexadecimal digits, not all zero.
+    /// The id of the span that is the parent of the next span: 16 hexadecimal digits, not all zero.
     public let spanID: String
     /// Whether the trace is recorded.
     let isSampled: Bool
@@ -113,7 +113,7 @@ extension TraceContext {
                 traceID: traceID, spanID: spanID, isSampled: parent?.isSampled ?? isSampled, state: parent?.state)
         }
 
-        /// The id of the call as observers see it, so that logs and traces can be compared.
+        /// The id of the call. It is the id that observers receive, so that logs and traces can be compared.
         private var callID: String {
             let id = CallScope.current?.id(using: random) ?? random.uuid()
             return id.uuidString.replacingOccurrences(of: "-", with: "").lowercased()

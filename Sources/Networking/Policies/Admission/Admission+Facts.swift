@@ -1,11 +1,11 @@
 import Foundation
 
 extension ConcurrencyLimit: InspectablePart {
-    /// The permits in use, and the requests that wait for one.
+    /// The permits in use, and the requests that wait for a permit.
     public func facts() async -> [(name: String, value: String)] {
         [
             ("requests in progress", "\(activeCount)"), ("requests that wait", "\(waiterCount)"),
-            ("most for each host", "\(limit)"), ("most in total", total.map { "\($0)" } ?? "no limit"),
+            ("maximum for each host", "\(limit)"), ("maximum in total", total.map { "\($0)" } ?? "no limit"),
         ]
     }
 }

@@ -43,7 +43,7 @@ extension AdmissionPermit.Outcome {
     }
 }
 
-/// Decides when a request may be sent: a limit, a gate or a circuit breaker.
+/// A policy that decides when a request may be sent. Examples are a limit, a gate and a circuit breaker.
 ///
 /// Set policies of your own with ``NetworkConfiguration/admissionPolicies``.
 ///
@@ -60,10 +60,11 @@ extension AdmissionPermit.Outcome {
 /// When the head of the response arrives from the server, the pipeline passes it to ``heard(_:_:)`` of each policy,
 /// before the body arrives. Then the pipeline returns each permit exactly once with ``leave(_:_:)``, as soon as the
 /// response is received and before it is validated. For a download to a file, the pipeline returns the permit when the
-/// file is complete. Both methods are called in the reverse order of entry. If a stale stored response replaces an
-/// error, the policies receive the error.
+/// file is complete. The pipeline calls `heard` and `leave` of the policies in the reverse order of entry. If a stale
+/// stored response replaces an error, the policies receive the error.
 ///
-/// `tryEnter` and `enter` run in the task of the call. All methods are called on any thread, several at a time.
+/// `tryEnter` and `enter` run in the task of the call. All methods can be called on any thread, and several of them at
+/// the same time.
 ///
 /// ## What it may do
 ///
@@ -142,8 +143,8 @@ extension RequestSettings {
         /// The request needs no permit of a ``ConcurrencyLimit``, and the limit does not count it.
         case unlimited
         /// The request is part of a token refresh: it needs no permit, carries no token, waits for no refresh and
-        /// starts no refresh. The library marks the calls that a refresh makes. Set this value yourself if a refresh
-        /// makes calls in an unstructured task.
+        /// starts no refresh. The library sets this value for the calls that a refresh makes. Set this value yourself
+        /// if a refresh makes calls in an unstructured task.
         case refresh
     }
 }

@@ -1,4 +1,4 @@
-/// An attempt that has entered every policy: it holds their permits, until it ends.
+/// An attempt that has entered every policy. It holds the permits of the policies until it ends.
 ///
 /// The value cannot be copied, and `end(_:)` consumes it, so the compiler rejects code that ends an attempt twice. If
 /// the value is dropped without `end(_:)`, the attempt ends as cancelled.
@@ -149,7 +149,7 @@ extension AdmissionPermit.Outcome {
         }
     }
 
-    /// Returns the outcome of a transfer; nil means that no request was sent for the permits.
+    /// Returns the outcome of a transfer; nil means that no request with these permits was sent.
     fileprivate static func after(_ outcome: Result<HTTPResponse, any Error>?) -> AdmissionPermit.Outcome {
         switch outcome {
         case .success(let response): .after(response)

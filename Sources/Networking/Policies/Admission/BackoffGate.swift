@@ -9,13 +9,13 @@
 /// server.
 ///
 /// If thousands of clients wait until the same time, all of them send their requests in the same second. With
-/// `BackoffGate(spread: 0.5)`, two kinds of requests are sent at random times after the pause, spread over half of its
-/// length: repeated requests, and requests that have waited for the end of the pause. If new requests begin at a
-/// constant rate, the load during this time is 1 + 1 / 0.5 = 3 times the normal load. The first of these requests is
-/// the probe: if the server asks for another pause, the other requests continue to wait. A request that begins after
-/// the pause does not wait. One pause never delays a request for longer than the pause and its spread. If the deadline
-/// of the request is before the end of the spread, the request is sent in the first half of the time between the end of
-/// the pause and the deadline.
+/// `BackoffGate(spread: 0.5)`, two kinds of requests are spread at random over a period after the pause: repeated
+/// requests, and requests that have waited for the end of the pause. This period is half as long as the pause. If new
+/// requests begin at a constant rate, the load during this period is 1 + 1 / 0.5 = 3 times the normal load. The first
+/// of the spread requests is the probe: if the server responds with another pause, the other requests continue to wait.
+/// A request that begins after the pause does not wait. One pause never delays a request for longer than the pause and
+/// its spread. If the deadline of the request is before the end of the spread, the request is sent in the first half of
+/// the time between the end of the pause and the deadline.
 ///
 /// If `RateLimit` requests a longer time than ``init(longest:spread:clock:random:)`` allows, for example because the
 /// daily quota is used up, requests do not wait. Instead, they end at once with ``NetworkError/Kind/rateLimited`` until
@@ -25,7 +25,7 @@ public final class BackoffGate: StagedAdmissionPolicy {
     public let events = Broadcaster<AdmissionEvent>()
     /// The longest time for which requests wait after one response.
     let longest: Duration
-    /// The fraction of a pause over which its requests are spread after the pause has ended.
+    /// The fraction of a pause over which the delayed requests are spread after the pause has ended.
     let spread: Double
     private let clock: NetworkClock
     private let random: RandomSource
@@ -37,8 +37,9 @@ public final class BackoffGate: StagedAdmissionPolicy {
     /// - Parameters:
     ///   - longest: The longest time for which requests wait after one response. If `Retry-After` requests a longer
     ///     time, `longest` is used. If `longest` is zero, the gate never closes. Default: 60 seconds.
-    ///   - spread: The fraction of a pause, from 0 to 1, over which its requests are spread after the pause has ended.
-    ///     Default: 0, so that all requests are sent when the pause ends. This is right if there is only one client.
+    ///   - spread: The fraction of a pause, from 0 to 1, over which the delayed requests are spread after the pause has
+    ///     ended. Default: 0, so that all requests are sent when the pause ends. This is right if there is only one
+    ///     client.
     ///   - clock: The clock that measures the time.
     ///   - random: The source of the random times at which requests are sent.
     public init(
@@ -70,9 +71,9 @@ public final class BackoffGate: StagedAdmissionPolicy {
 
     /// Waits until the gate is open.
     ///
-    /// - Throws: Without waiting, ``NetworkError/Kind/deadlineTimedOut`` if the call's deadline is before the gate
-    ///   opens, and ``NetworkError/Kind/rateLimited`` if the `RateLimit` field of the host requests a longer time than
-    ///   the gate allows.
+    /// - Throws: ``NetworkError/Kind/deadlineTimedOut`` if the gate opens only after the call's deadline;
+    ///   ``NetworkError/Kind/rateLimited`` if the `RateLimit` field of the host requests a longer time than the gate
+    ///   allows. The method throws these errors without waiting.
     public func enter(_ request: HTTPRequest, for endpoint: any Endpoint) async throws -> AdmissionPermit {
         // The end of the pause after which the request has already waited for its turn.
         var opening = request.positions?.turn(at: ObjectIdentifier(self))
@@ -95,8 +96,8 @@ public final class BackoffGate: StagedAdmissionPolicy {
             let time = pause.turn(
                 at: now, before: remaining.map { now + $0 }, fraction: spread > 0 ? random.fraction() : 0)
             try await clock.wait(for: time - now)
-            // The time of the turn is drawn once for each pause, even if the request enters again because of another
-            // policy.
+            // The random time of the turn is chosen once for each pause, even if the request enters the gate again
+            // because of another policy.
             opening = pause.opening
             request.positions?.note(turnAfter: pause.opening, at: ObjectIdentifier(self))
         }

@@ -99,7 +99,7 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         case .refuse(let wait):
             let words =
                 wait > .zero
-                ? "try again in \(wait.shortText)" : "a different request is now testing whether it works again"
+                ? "try again in \(wait.shortText)" : "another request is testing whether the host works again"
             throw NetworkError(
                 .circuitOpen, reason: "\(origin) has failed too often recently; \(words)", request: request)
         }
@@ -117,8 +117,8 @@ public final class CircuitBreaker: StagedAdmissionPolicy {
         try tryEnter(request, for: endpoint) ?? AdmissionPermit()
     }
 
-    /// Counts the outcome of a probe when its head arrives, so that other requests are not refused while a slow body
-    /// arrives.
+    /// Counts the outcome of a probe when the head of its response arrives, so that other requests are not refused
+    /// while a slow body arrives.
     public func heard(_ permit: AdmissionPermit, _ head: HTTPResponse) {
         guard let origin = permit.origin, let probe = (permit.context as? Admission)?.probe?.take() else { return }
         var outcome = CircuitMachine.Outcome(head.status)
@@ -216,7 +216,7 @@ extension CircuitMachine.Outcome {
 /// A change of a policy for an origin. ``BackoffGate/events`` reports the changes of a gate. ``CircuitBreaker/events``
 /// reports the changes of a breaker.
 public enum AdmissionEvent: Hashable, Sendable {
-    /// A gate has closed for this time from now. Requests wait, or end at once (``BackoffGate``).
+    /// A gate has closed, and opens again after this time. Until then, requests wait or end at once (``BackoffGate``).
     case gateClosed(HTTPOrigin, for: Duration)
     /// A gate has opened, because the time has passed. This event is reported when the next request is sent.
     case gateOpened(HTTPOrigin)

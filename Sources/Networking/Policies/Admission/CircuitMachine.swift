@@ -31,10 +31,11 @@ package struct CircuitMachine: Sendable {
     package private(set) var phase = Phase.closed
     /// The counts of the slices of the window, the oldest first.
     package private(set) var counts: [Counts] = []
-    /// The number of times that the circuit has opened. A call that was admitted before the circuit last opened does
-    /// not count.
+    /// The number of times that the circuit has opened. The outcome of a call that was admitted before the circuit last
+    /// opened does not count.
     package private(set) var openings = 0
-    /// The number of probes so far. The success of any probe counts. Other outcomes count only for the last probe.
+    /// The number of probes so far. The success of any probe counts. Any other outcome counts only if it is the outcome
+    /// of the last probe.
     package private(set) var probes = 0
     /// The time from which the next probe may begin, even if the last probe is still in progress.
     private var nextProbe = Duration.zero

@@ -4,9 +4,10 @@ import Foundation
 /// in a queue. The waiting request with the highest priority (``HTTPRequest/Priority``) is admitted first. Requests
 /// with the same priority are admitted in the order of their arrival.
 ///
-/// After a 429, 503 or 529 response, the limit of that host is halved, down to an eighth, so that a host that recovers
-/// is not overloaded at once. Each other response that is not a server error raises the limit by one, up to the
-/// configured value. The refusals of requests that were in progress when the limit was halved do not halve it again.
+/// After a 429, 503 or 529 response, the limit of that host is halved, so that a host that recovers is not overloaded
+/// at once. The limit never falls below an eighth of the configured value. Each other response that is not a server
+/// error raises the limit by one, up to the configured value. The refusals of requests that were in progress when the
+/// limit was halved do not halve it again.
 ///
 /// Several services of the same server can share one limit. A call that is cancelled leaves the queue. Requests whose
 /// ``RequestSettings/admission`` is ``RequestSettings/Admission/unlimited`` need no permit.

@@ -22,7 +22,7 @@ package struct GateMachine: Sendable {
     ///   - longest: The longest time for which requests wait.
     ///   - isQuota: Whether the reason is that no requests remain. If true, and if the time is longer than `longest`,
     ///     requests do not wait: they end at once until the time has passed.
-    ///   - spread: The fraction of the pause over which its requests are spread after the pause has ended.
+    ///   - spread: The fraction of the pause over which the delayed requests are spread after the pause has ended.
     /// - Returns: The time for which the gate closes. Nil if its opening time does not change.
     package mutating func close(
         for asked: Duration, atMost longest: Duration, isQuota: Bool = false, spread: Double = 0, at now: Duration

@@ -38,7 +38,8 @@
                 #else
                     guard isInformed.withLock({ $0 }) else { return ReachabilityService.InterfaceProbe().quickStatus() }
                     let path = monitor.currentPath
-                    // A path that requires a connection, such as a VPN on demand, is established by a request.
+                    // If the path requires a connection, such as a VPN on demand, a request makes the system establish
+                    // the connection.
                     if path.status == .requiresConnection { return .unknown }
                     guard path.status == .satisfied else { return .notReachable }
                     if path.usesInterfaceType(.wifi) { return .reachable(.wireless) }

@@ -13,8 +13,8 @@ public import Foundation
 /// }
 /// ```
 public protocol ReachabilityProbe: Sendable {
-    /// Returns the status of the network after a check that may take time. The method does not throw: a network that
-    /// cannot be reached for any reason is ``ReachabilityStatus/notReachable``.
+    /// Returns the status of the network after a check that may take time. The method does not throw. If the network
+    /// cannot be reached, it returns ``ReachabilityStatus/notReachable``, whatever the reason is.
     func status() async -> ReachabilityStatus
     /// Returns the status that is known at once, without waiting.
     func quickStatus() -> ReachabilityStatus
@@ -42,7 +42,7 @@ extension ReachabilityService {
     /// A probe that sends an HTTP request to a server to find out whether the server is reachable. It also detects a
     /// captive portal, such as in a hotel or a train.
     ///
-    /// Request a resource with a status that a portal does not imitate, for example 204.
+    /// Request a resource to which the server responds with a status that a portal does not imitate, for example 204.
     ///
     /// ```swift
     /// let ping = api.appendingPathComponent("ping")

@@ -11,8 +11,8 @@
 /// }
 /// ```
 public final class ReachabilityService: Sendable {
-    /// The broadcaster of the status. It publishes each change, and ``ReachabilityStatus/unknown``
-    /// only after a status that was known. A token of an observation retains the service.
+    /// The broadcaster of the status. It publishes each change. It publishes ``ReachabilityStatus/unknown`` only after
+    /// a known status. A token of an observation retains the service.
     public let statuses: Broadcaster<ReachabilityStatus>
 
     private struct State: Sendable {
@@ -55,8 +55,8 @@ public final class ReachabilityService: Sendable {
     }
 
     /// Creates a service that connects to a host, which may also be given as a URL: see ``TCPConnectionProbe``. If
-    /// `host` is nil, the service ignores the port: it uses the path monitor (`ReachabilityService.PathProbe`) on Apple
-    /// platforms, and examines the interfaces of the machine on Linux.
+    /// `host` is nil, the service ignores `port`. It then uses the path monitor (`ReachabilityService.PathProbe`) on
+    /// Apple platforms, and examines the interfaces of the machine on Linux.
     public convenience init(
         host: String? = nil, port: UInt16 = 443, interval: Duration = .seconds(5),
         intervalWhileDown: Duration = .seconds(1)

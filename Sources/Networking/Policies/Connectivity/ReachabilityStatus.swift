@@ -3,7 +3,7 @@ import Foundation
 /// Whether the network can be reached, and through which interface.
 public enum ReachabilityStatus: Hashable, Sendable {
     /// The status is not known: no check has ended yet, a check was abandoned, or the system does not report the
-    /// status, as on a watch. Nothing waits because of this status.
+    /// status, as on a watch. No caller waits because of this status.
     case unknown
     /// The network cannot be reached.
     case notReachable

@@ -7,10 +7,10 @@ import Foundation
 /// `endpoint.error(for: ProblemDetails)` if the response contains problem details, `endpoint.error(for: HTTPStatus)`,
 /// the server error of a ``TypedEndpoint`` or of the service (``ServerFailure``), and the general errors for 401, 403
 /// and 404. If there is no response, or if its status is acceptable, the handler uses
-/// `endpoint.error(for: URLError.Code)`, then the general errors for a missing connection, timeouts and cancellation. A
-/// response whose body refuses the token counts as a 401, whatever its status is. A call that was not sent because
-/// nobody is logged in ends with ``GeneralRequestError/noAuth``. The handler passes an error on unchanged if the error
-/// has no mapping, or if an earlier handler has already mapped it.
+/// `endpoint.error(for: URLError.Code)`, then the general errors for a missing connection, timeouts and cancellation.
+/// If the body of a response says that the token is refused, the response counts as a 401, whatever its status is. A
+/// call that was not sent because nobody is logged in ends with ``GeneralRequestError/noAuth``. The handler passes an
+/// error on unchanged if the error has no mapping, or if an earlier handler has already mapped it.
 public struct GeneralErrorHandler: ErrorMapper {
     /// Creates a handler.
     public init() {}
@@ -24,7 +24,7 @@ public struct GeneralErrorHandler: ErrorMapper {
         }
         if error.isLoggedOut { return GeneralRequestError(.noAuth, cause: error) }
         if error.kind == .unacceptableStatus, var status = error.status ?? failure.status {
-            // If only the body refuses the token, the status does not show the refusal.
+            // If only the body says that the token is refused, the status does not show the refusal.
             if failure.response?.isRefusalByBody == true { status = .unauthorized }
             return failure.problem.flatMap { failure.endpoint.error(for: $0) } ?? failure.endpoint.error(for: status)
                 ?? failure.serverFailure(error) ?? general(status).map { GeneralRequestError($0, cause: error) }

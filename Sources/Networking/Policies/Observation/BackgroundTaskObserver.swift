@@ -20,7 +20,7 @@ public struct BackgroundTaskObserver<Identifier: Sendable>: RequestObserver {
     private let begin: @Sendable (_ expire: @escaping @Sendable () -> Void) -> Identifier
     private let end: @Sendable (Identifier) -> Void
     /// The background tasks that have not ended. The key is the id of the call. The value is nil until `begin` has
-    /// returned the identifier. The time of the task can expire before that.
+    /// returned the identifier. The time of the task can expire before `begin` returns.
     private let running = Locked<[UUID: Identifier?]>([:])
 
     /// Creates an observer.

@@ -5,9 +5,9 @@ extension HTTPRequest {
     /// POSIX shell can run the command unchanged.
     ///
     /// The command has the method, URL, header fields and body of the request, and ignores the user's `.curlrc`. It
-    /// refers to files by their paths and does not contain their bytes. The body of a custom ``HTTPBody/Reader`` is
-    /// read from standard input. The requests that adapters, transports and observers receive have a body that is
-    /// already encoded.
+    /// refers to files by their paths and does not contain their bytes. A body is read from standard input if it has a
+    /// custom ``HTTPBody/Reader``, or values that are not encoded yet. In the requests that adapters, transports and
+    /// observers receive, the values are already encoded.
     ///
     /// ```swift
     /// print(request.curlCommand())                            // credentials, query values and body hidden

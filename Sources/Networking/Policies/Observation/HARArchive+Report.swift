@@ -140,8 +140,8 @@ extension HARArchive.Pair {
     /// Returns the items of the query of a URL, decoded.
     fileprivate static func query(of url: String) -> [Self] {
         guard let mark = url.firstIndex(of: "?") else { return [] }
-        // At most 1,000 items are listed, because a redirect may have tens of thousands. The URL contains the whole
-        // query.
+        // At most 1,000 items are listed, because the URL of a redirect may contain tens of thousands of items. The URL
+        // contains the whole query.
         return url[url.index(after: mark)...].split(separator: "&").prefix(1_000).map { item in
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             let plain = parts.map { $0.removingPercentEncoding ?? $0 }
@@ -223,6 +223,6 @@ extension HARArchive.Timings {
             wait: milliseconds(min(connected, firstByte), firstByte), receive: milliseconds(firstByte, carried))
     }
 
-    /// The total time by the rule of the format: TLS is part of connecting, and unknown times count as zero.
+    /// The total time as the format defines it: TLS is part of connecting, and unknown times count as zero.
     fileprivate var sum: Double { [blocked, dns, connect, send, wait, receive].reduce(0) { $0 + max($1 ?? 0, 0) } }
 }

@@ -50,7 +50,7 @@ public struct HARArchive: Codable, Sendable, Hashable {
         package var entries: [Entry]
     }
 
-    /// One exchange: a request of an attempt, or a request that follows a redirect, and the response.
+    /// One exchange: a request and its response. The request is the request of an attempt, or follows a redirect.
     package struct Entry: Codable, Sendable, Hashable {
         /// The time at which the exchange began, in ISO 8601.
         package var startedDateTime: String

@@ -2,8 +2,8 @@
     public import os
 
     extension LogObserver {
-        /// Creates an observer that writes each line at its level to the system's log. The lines are public in the log:
-        /// they contain only what the redaction shows.
+        /// Creates an observer that writes each line at its level to the system's log. The lines are public in the log,
+        /// because they contain only what the redaction shows.
         public init(logger: Logger, level: Level = .info, bodyLimit: Int = 1_024, redaction: Redaction = .standard) {
             self.init(level: level, bodyLimit: bodyLimit, redaction: redaction) { line in
                 switch line.level {

@@ -66,7 +66,7 @@ public struct LogObserver: RequestObserver {
     }
 
     /// Writes the lines of an event if the level of the event is high enough. Most events have one line. If an event
-    /// has header fields or a body, each field and the body have another line.
+    /// has header fields or a body, an additional line is written for each field and for the body.
     public func observe(_ event: RequestEvent, of call: RequestEvent.Call) {
         let level = LogObserver.level(of: event)
         guard level >= self.level else { return }
@@ -89,7 +89,8 @@ public struct LogObserver: RequestObserver {
             ["-> \(request.method) \(redaction.text(of: request.url))"] + texts(of: request.allHeaders)
                 + text(of: request.body.data, request.allHeaders.contentType)
         case .sent(let request): ["sent \(request)"]
-        case .redirected(let response, let request): ["\(response.status) leads to \(redaction.text(of: request.url))"]
+        case .redirected(let response, let request):
+            ["\(response.status) redirects to \(redaction.text(of: request.url))"]
         case .head(let status, let headers): ["<- \(status)"] + texts(of: headers)
         case .attemptEnded(let attempt):
             ["attempt \(attempt)"] + text(of: attempt.response?.data, attempt.response?.headers.contentType)

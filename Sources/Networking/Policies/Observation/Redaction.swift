@@ -16,9 +16,9 @@ public struct Redaction: Sendable {
     private(set) var headers: Set<HTTPHeader.Name>?
     /// The query items whose values are shown. Nil: all.
     private(set) var query: Set<String>?
-    /// The members of JSON bodies and forms whose values are shown, together with the names of all members. Nil: the
-    /// complete body. Empty: only the length and the media type. Bodies of other media types are shown completely or
-    /// not at all.
+    /// The names of the members of JSON bodies and forms whose values are shown. For all other members, only the name
+    /// is shown, not the value. Nil: the complete body is shown. Empty: only the length and the media type are shown.
+    /// Bodies of other media types are shown completely or not at all.
     private(set) var fields: Set<String>?
     /// Whether credentials are shown: fields that are marked as sensitive, and user and password in a URL.
     private let showsCredentials: Bool
@@ -137,7 +137,7 @@ extension Redaction {
     /// Returns the part of a body that is shown. Nil if only the length and the media type are shown.
     private func shown(_ body: Data, _ type: MediaType?) -> String? {
         guard let fields else { return body.asText.flatMap { $0.utf8.contains(0) ? nil : $0 } }
-        // The whole body is parsed, so a large one is not shown.
+        // Showing parts of a body requires parsing the whole body, so a large body is not shown.
         guard !fields.isEmpty, body.count <= 1 << 20 else { return nil }
         if type?.essence == MediaType.formURLEncoded.essence, let text = String(data: body, encoding: .utf8) {
             return form(text, shown: fields)

@@ -34,7 +34,8 @@ public protocol RequestObserver: Sendable {
     /// Receives an event of a call.
     func observe(_ event: RequestEvent, of call: RequestEvent.Call)
     /// Whether the observer receives ``RequestEvent/progress(_:)``. If true, the bytes of the call are counted for
-    /// these events. The registered observer is asked, and then the observer of the call. Default: false.
+    /// these events. The library reads this property of the registered observer, and then of the observer that
+    /// ``observer(of:)`` returns. Default: false.
     var wantsProgress: Bool { get }
     /// Returns the observer that receives the events of one call. This method is called when the call begins. An
     /// observer that wraps another observer must also call this method of the wrapped observer. To keep state for each

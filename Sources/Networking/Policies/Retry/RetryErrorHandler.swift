@@ -72,7 +72,7 @@ extension HTTPRequest.Parts {
 }
 
 extension HTTPRequest {
-    /// Forgets the retries so far, because bytes of an upload have arrived since.
+    /// Forgets the retries so far, because the server has received more bytes of the upload since then.
     fileprivate mutating func forgetRetries() { parts[RetryOrder.self]?.histories = [:] }
 
     /// Returns the request with one more retry of a handler, in addition to the retries of the original request.

@@ -123,7 +123,7 @@ extension RetryPolicy.Budget: InspectablePart {
     public func facts() async -> [(name: String, value: String)] {
         [
             ("retries available", "\((balance * 10).rounded() / 10)"),
-            ("at most", capacity < 1e9 ? "\(Int(capacity))" : "no limit"),
+            ("maximum", capacity < 1e9 ? "\(Int(capacity))" : "no limit"),
         ]
     }
 }

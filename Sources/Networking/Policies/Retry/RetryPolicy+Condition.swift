@@ -74,8 +74,8 @@ extension RetryPolicy.Condition {
         when { $0.endpoint is Call }
     }
 
-    /// The answer of the first condition that decides to retry the request. If no condition decides so, there is no
-    /// retry.
+    /// The answer of the first condition that decides to retry the request. If no condition requests a retry, there is
+    /// no retry.
     public static func first(of conditions: RetryPolicy.Condition...) -> RetryPolicy.Condition {
         RetryPolicy.Condition { failure in
             for condition in conditions {

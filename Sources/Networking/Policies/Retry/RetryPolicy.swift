@@ -57,7 +57,7 @@ public struct RetryPolicy: Sendable {
     public static let standard = RetryPolicy(
         retries: 2, backoff: .exponential(first: .milliseconds(200)), jitter: .full)
 
-    /// No retries. For a call whose endpoint or service has a policy: `$0.retry = .never`.
+    /// No retries. Use this policy for a call whose endpoint or service has another policy: `$0.retry = .never`.
     public static let never = RetryPolicy(retries: 0)
 
     /// The retries that a policy has made for a call so far.

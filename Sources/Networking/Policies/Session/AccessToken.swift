@@ -123,13 +123,14 @@ extension AccessToken {
     }
 }
 
-/// A change that a store needs. The content of the store determines what is written. The change can be tested
-/// without a store.
+/// A change that must be made in a store. What is written depends on the content of the store. This type does not
+/// access a store, so it can be tested without one.
 package enum StoredTokenChange: Sendable, Equatable {
     /// Save a token. If the store contains another token of the same session, the token is saved only if `over`
-    /// contains the value of the stored token. A stored token that `over` does not contain is newer. If the store is
-    /// empty, the token is saved only if `over` contains nil; otherwise, another process has logged out. After a
-    /// log-in, the token is also saved if the store is empty or contains a token of another session.
+    /// contains the value of the stored token. A stored token that `over` does not contain is newer than the token to
+    /// save. If the store is empty, the token is saved only if `over` contains nil; otherwise, another process has
+    /// logged out. After a log-in, the token is also saved if the store is empty or contains a token of another
+    /// session.
     case save(AccessToken, over: Set<String?>, isLogIn: Bool)
     /// Remove the token if it belongs to one of these sessions. Nil means any session.
     case remove(sessions: Set<UUID>?)
@@ -168,7 +169,7 @@ package enum StoredTokenStep: Equatable, Sendable {
     case refresh(AccessToken?)
     /// The session is over: another process has removed the token.
     case logOut
-    /// The session is over, as before.
+    /// The session remains over, because the store contains no other token that can be used.
     case remainOver
 }
 

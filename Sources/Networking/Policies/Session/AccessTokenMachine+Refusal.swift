@@ -1,8 +1,8 @@
 // What follows from the responses to requests that carry a token: rules 2, 3 and 11.
 //
 // The machine is notified of a refusal twice: when the refusal becomes known, and when the error handlers of the call
-// have reached the handler of the session. Nothing waits in between. If no other handler can decide first, the refresh
-// begins at the first notification, otherwise at the second.
+// have reached the handler of the session. Between the two notifications, the call does not wait for the machine. If no
+// other handler can decide first, the refresh begins at the first notification, otherwise at the second.
 extension AccessTokenMachine {
     /// An endpoint that has refused a token: its method and template, and the status of the refusal.
     package struct RefusingEndpoint: Hashable, Sendable {

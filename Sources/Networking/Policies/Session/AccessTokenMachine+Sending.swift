@@ -1,6 +1,6 @@
 package import Foundation
 
-// What a request is sent with, and whether it may be sent now: rules 4, 5, 7, 10, 11 and 15.
+// Which credential a request carries, and whether the request may be sent now: rules 4, 5, 7, 10, 11 and 15.
 extension AccessTokenMachine {
     /// Returns whether a request of a call may be sent now, by rules 4, 5, 7, 10 and 11.
     package func passage(of member: SessionTicket.Member, at now: Date) -> Passage {
@@ -25,7 +25,7 @@ extension AccessTokenMachine {
         }
     }
 
-    /// Rules 10 and 11: returns what a request that is about to be sent carries.
+    /// Rules 10 and 11: returns the credential of a request that is about to be sent.
     package func credential(of member: SessionTicket.Member) -> Credential {
         guard member.session == sessionNumber else { return member.isOptional ? .anonymous : .closed(SessionEnded()) }
         if member.isOptional, token == nil || over != nil { return .anonymous }

@@ -46,8 +46,8 @@ extension AccessTokenMachine {
             hasWrongExpiry = token.expiresAt.map { $0 <= now } ?? false
         }
         let announced: [Effect] = job.kind == .load ? [] : [.announce(.refreshed(token))]
-        // A newer refresh may be in progress when a late result arrives. The late result supersedes it, because the
-        // newer refresh began with the token that the late result has now replaced.
+        // A newer refresh may be in progress when a late result arrives. The late result supersedes the newer refresh,
+        // because that refresh began with the token that the late result has now replaced.
         if isKept { noteKept(generation: tokenGeneration) }
         return announced + (isKept ? [] : keep()) + supersede(at: now) + release(ended?.waiters ?? [], at: now)
     }

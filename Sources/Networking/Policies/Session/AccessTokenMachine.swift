@@ -33,7 +33,7 @@ package struct AccessTokenMachine: Sendable {
     package enum Form: Sendable {
         /// A refresh replaces the token. Without a token, the user is logged out.
         case renewable
-        /// As ``renewable``, and the first token is fetched before the first request is sent.
+        /// As ``renewable``; in addition, the first token is fetched before the first request is sent.
         case fetchesFirst
         /// Rule 15: the token is never replaced, and a refusal does not end the session.
         case fixed
@@ -72,7 +72,7 @@ package struct AccessTokenMachine: Sendable {
         case start(Job)
         case cancel(id: Int)
         /// The waiter continues. `refreshed` is the generation of the token if a refresh brought it during the wait;
-        /// nil if the token comes from the app or the store, or was there before.
+        /// nil if the token comes from the app or the store, or was the current token before the wait.
         case release(Waiter, refreshed: Int?)
         case fail(Waiter, any Error)
         case announce(AccessTokenSupervisor.Event)
@@ -94,7 +94,7 @@ package struct AccessTokenMachine: Sendable {
         }
     }
 
-    /// What a request is sent with.
+    /// The credential with which a request is sent.
     package enum Credential: Sendable {
         /// The current token, or nothing if the session has no token.
         case token(AccessToken?, SessionTicket.Mark)
@@ -129,10 +129,10 @@ package struct AccessTokenMachine: Sendable {
     package internal(set) var tokenOrigin = Origin.elsewhere
     package internal(set) var receivedAt: Date
     package internal(set) var form: Form
-    /// The time before its expiry, in seconds, in which a token counts as about to expire. Such a token is refreshed
-    /// before a request is sent with it.
+    /// A number of seconds. A token that expires within this time counts as about to expire, and is refreshed before a
+    /// request is sent with it.
     package let leeway: TimeInterval
-    /// The token before the current one, for requests to which the app adds the token itself.
+    /// The token before the current token. It is needed for requests to which the app adds the token itself.
     package internal(set) var previous: (value: String, mark: SessionTicket.Mark)?
     /// Rule 3: the endpoints that have refused a token that a refresh had just brought, at most 64. Their further
     /// refusals of this token start no refresh.

@@ -3,7 +3,7 @@ public import Foundation
 /// Stores the token of a session that several processes share: an app and its extension, the workers of a server, or
 /// servers on several machines.
 ///
-/// If each refresh invalidates the previous refresh token, processes that refresh independently end the session. A
+/// If each refresh invalidates the previous refresh token, two processes that refresh independently end the session. A
 /// supervisor with a store refreshes only while it holds the store's lock, and reads the store first: if another
 /// process has stored a newer token, the supervisor uses that token.
 ///
@@ -17,7 +17,8 @@ public import Foundation
 /// session that is over. It calls ``save(_:replacing:)`` after a refresh and when the app sets or removes the token. It
 /// refreshes the token inside ``exclusively(_:)``.
 ///
-/// The methods are called on any thread, several at a time. They must not set the supervisor's token.
+/// The methods can be called on any thread, and several of them at the same time. They must not set the supervisor's
+/// token.
 ///
 /// ## Rules
 ///
@@ -95,8 +96,8 @@ extension AccessTokenStore {
 }
 
 /// A store that saves the token in a file that only its owner can read. The file is replaced as a whole and written to
-/// stable storage. A lease file next to the token file determines which process may refresh the token. If the lease
-/// file cannot be written, because the disk is full, a third file is locked during a refresh.
+/// stable storage. A lease file next to the token file determines which process may refresh the token. If the disk is
+/// full, so that the lease file cannot be written, a third file is locked during a refresh.
 ///
 /// ```swift
 /// let session = AccessTokenSupervisor(store: AccessTokenFile(folder.appending(path: "token.json"))) { old in … }

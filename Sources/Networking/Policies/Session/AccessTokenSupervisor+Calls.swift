@@ -111,16 +111,16 @@ extension AccessTokenSupervisor {
 
 // What follows from the responses to authorized requests.
 extension AccessTokenSupervisor {
-    /// Receives the head of the response to a request. If the head refuses the token, and no other error handler can
-    /// decide before the handler of the session, a refresh begins.
+    /// Receives the head of the response to a request. If the head shows that the token is refused, and no other error
+    /// handler can decide before the handler of the session, a refresh begins.
     func hear(headOf response: HTTPResponse) {
         guard response.request.parts.transfer?.isRefusal(headOf: response) == true else { return }
         hear(refusal: response)
     }
 
-    /// Receives the complete response, after its head. If the body refuses the token, and no other error handler can
-    /// decide before the handler of the session, a refresh begins. The gate calls this method before the permit is
-    /// released.
+    /// Receives the complete response, after its head. If the body shows that the token is refused, and no other error
+    /// handler can decide before the handler of the session, a refresh begins. The gate calls this method before the
+    /// permit is released.
     func hear(_ response: HTTPResponse) {
         guard response.isRefusal else { return hear(acceptance: response) }
         if response.isRefusalByBody { hear(refusal: response) }
@@ -169,7 +169,7 @@ extension AccessTokenSupervisor {
         return refreshed == nil ? "there is a newer token" : "the token was refreshed"
     }
 
-    /// How the session recognises a response that refuses the token of its request.
+    /// How the session recognizes a response which means that the token of the request is refused.
     var refusal: RefusalRule {
         let (statuses, refuses, id) = (unauthorizedStatuses, refuses, ObjectIdentifier(self))
         @Sendable func carriesToken(_ response: HTTPResponse) -> Bool {

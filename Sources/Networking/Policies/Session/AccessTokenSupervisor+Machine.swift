@@ -12,9 +12,9 @@ extension AccessTokenSupervisor {
         let (effects, isNew) = state.withLock { state in
             let (generation, isUnread) = (state.machine.tokenGeneration, state.machine.isUnread)
             let effects = event(&state, now)
-            // Under the lock, so that a job can be cancelled as soon as another thread can know of it.
+            // Jobs start under the lock, so that a job can be cancelled as soon as another thread can know of it.
             for case .start(let job) in effects { state.jobs[job.id] = start(job) }
-            // Under the lock, so that changes are reported in the order in which they occurred.
+            // Events are queued under the lock, so that changes are reported in the order in which they occurred.
             for case .announce(let event) in effects { events.enqueue(event) }
             let isNew = generation != state.machine.tokenGeneration || isUnread && !state.machine.isUnread
             if isNew { tokens.enqueue(state.machine.token) }
@@ -26,8 +26,9 @@ extension AccessTokenSupervisor {
 
     /// Waits for the effect that ends a wait.
     ///
-    /// - Parameter call: The call that waits; nil if something else waits.
-    /// - Returns: The generation of the token that a refresh has brought meanwhile; nil if none has.
+    /// - Parameter call: The call that waits; nil if other code waits.
+    /// - Returns: The generation of the token that a refresh has brought meanwhile; nil if no refresh has brought a
+    ///   token.
     func wait(
         for call: SessionTicket.Call? = nil,
         _ event: (inout AccessTokenMachine, AccessTokenMachine.Waiter, Date) -> [AccessTokenMachine.Effect]
@@ -95,7 +96,8 @@ extension AccessTokenSupervisor {
         let names = Set(waiting.prefix(100).map { $0.endpointName() }).sorted().prefix(3)
         let text = "the token refresh took longer than \(refreshTimeout.shortText) (refreshTimeout)"
         guard !names.isEmpty else { return text }
-        return text + "; \(names.joined(separator: ", ")) waited for it. The refresh must not make calls in new tasks"
+        return text
+            + "; \(names.joined(separator: ", ")) waited for the refresh. The refresh must not make calls in new tasks"
     }
 
     private func end(_ job: AccessTokenMachine.Job, with finding: Result<Finding, any Error>) {

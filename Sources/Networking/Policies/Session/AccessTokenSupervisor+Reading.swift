@@ -14,7 +14,8 @@ extension AccessTokenSupervisor {
         do {
             let token = try await store.load()
             if let fault = token?.fault {
-                throw AccessToken.Undecodable(NetworkError(.malformedResponse, reason: "it cannot be sent: \(fault)"))
+                throw AccessToken.Undecodable(
+                    NetworkError(.malformedResponse, reason: "the token cannot be sent: \(fault)"))
             }
             state.withLock { $0.reading.hasFailed = false }
             return (token, false)

@@ -137,8 +137,8 @@ extension AccessTokenSupervisor {
         }
     }
 
-    /// Waits before a refused write is tried again. The store refuses a write if its token is no longer the token that
-    /// was read. The first refusals come from processes that write at the same time, and need no pause.
+    /// Waits before a refused write is tried again. The store refuses a write if the stored token is no longer the
+    /// token that was read. The first refusals come from processes that write at the same time, and need no pause.
     private func pause(afterRefusal number: Int) async throws {
         guard number < 8 else { throw RefusingTokenStore(writes: number) }
         if number > 3 { try await clock.sleep(clock.now() + .milliseconds(10 << number)) }
@@ -242,6 +242,6 @@ struct RefusingTokenStore: Error, CustomStringConvertible {
     let writes: Int
 
     var description: String {
-        "the token store has refused \(writes) writes: each time, it contained another token than it had returned"
+        "the token store has refused \(writes) writes: each time, it contained another token than `load` had returned before"
     }
 }

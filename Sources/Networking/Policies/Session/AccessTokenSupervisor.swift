@@ -60,7 +60,7 @@ public final class AccessTokenSupervisor: Sendable {
 
     struct State: Sendable {
         var machine: AccessTokenMachine
-        /// The waits in progress. `call` is the call that waits before it is sent; nil if something else waits.
+        /// The waits in progress. `call` is the call that waits before it is sent; nil if other code waits.
         var waiters: [AccessTokenMachine.Waiter: (turn: Settlement<Int?>, call: SessionTicket.Call?)] = [:]
         var nextWaiter: AccessTokenMachine.Waiter = 0
         var jobs: [Int: Task<Void, Never>] = [:]
@@ -107,15 +107,15 @@ public final class AccessTokenSupervisor: Sendable {
     ///     OAuth client credentials. This applies only until a token is set or removed for the first time. Default:
     ///     false.
     ///   - unauthorizedStatuses: The statuses that mean that a token is refused. Default: 401. A 401 with the error
-    ///     `insufficient_scope` (RFC 6750 section 3.1) does not refuse the token.
+    ///     `insufficient_scope` (RFC 6750 section 3.1) does not mean that the token is refused.
     ///   - refuses: Returns whether a response refuses the token although its status does not mean so, for example a
     ///     GraphQL response with the code `UNAUTHENTICATED`. The closure is called on any thread, once for each
     ///     response whose request carries the token and whose body is in memory. A response that refuses the token is a
     ///     failure, and is not stored.
     ///   - refreshTimeout: The time for which callers wait for a refresh. Default: 30 seconds. A result that arrives
     ///     later is still used if it arrives within twice that time, or before the result of another refresh.
-    ///   - refreshLeeway: How long before its expiry a token counts as about to expire. Such a token is refreshed
-    ///     before a request is sent with it. Default: 30 seconds; at most a tenth of the token's lifetime.
+    ///   - refreshLeeway: A token that expires within this time counts as about to expire, and is refreshed before a
+    ///     request is sent with it. Default: 30 seconds; at most a tenth of the token's lifetime.
     ///   - origins: Other servers that receive the token. By default, only the origin of the service's environment
     ///     receives the token. If an endpoint or a handler names another origin, that origin receives the token only if
     ///     this set contains it.

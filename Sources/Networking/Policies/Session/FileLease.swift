@@ -6,11 +6,10 @@ package import Foundation
 /// process that waits for the lease measures this time with its own clock, and takes over the lease if it has seen no
 /// renewal during this time. Therefore the processes may have different wall clocks and different settings. The file is
 /// locked only while it is read and written, never while the lease is held. There are two reasons: Apple's systems
-/// terminate a process that holds a file lock while the process is suspended, and a process that hangs would block all
-/// other processes.
+/// terminate a suspended process that holds a file lock, and a process that hangs would block all other processes.
 ///
-/// If the file cannot be written, because the disk is full or fails, the holder instead locks a second, empty file
-/// until its operation has ended. The lock needs no space, and excludes all other processes.
+/// If the disk is full or fails, so that the file cannot be written, the holder instead locks a second, empty file
+/// until the operation has ended. The lock needs no space, and excludes all other processes.
 package struct FileLease: Sendable {
     private struct Holder: Codable, Equatable {
         let name: String
@@ -78,7 +77,8 @@ package struct FileLease: Sendable {
     /// Locks the file against all other processes, and calls a closure. A file that was removed in the meantime is
     /// created again, because the lock of a removed file excludes no process.
     ///
-    /// - Throws: `CocoaError` with the path, also if the file has been removed a hundred times in succession.
+    /// - Throws: `CocoaError` with the path. The method also throws this error if the file was removed a hundred times
+    ///   in succession.
     package func locked<Value>(_ body: (_ file: Int32) throws -> Value) throws -> Value {
         for _ in 0..<100 {
             let result: Value? = try FileLock(path: path).locked { file in
@@ -174,8 +174,8 @@ package struct FileLease: Sendable {
         claim.file.withLock { $0 = file }
     }
 
-    /// Returns whether another process holds the lock of the second file. If no process holds the lock, a terminated
-    /// process has left the file, and the file is removed.
+    /// Returns whether another process holds the lock of the second file. If no process holds the lock, the file was
+    /// left behind by a terminated process, and this method removes the file.
     private func isSecondLocked() throws -> Bool {
         let file = try openSecond(creating: 0)
         guard file >= 0 else { return false }
@@ -189,7 +189,7 @@ package struct FileLease: Sendable {
     private func openSecond(creating flag: Int32) throws -> Int32 {
         let file = open(second, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | flag, 0o600)
         guard file >= 0 || errno == ENOENT else { throw FileLock.fault(second) }
-        // Another user could lock a file of their own forever.
+        // The file may belong to another user, who could lock it forever.
         guard file < 0 || FileLock.isTrusted(file) else {
             close(file)
             throw FileLock.fault(second, EPERM)

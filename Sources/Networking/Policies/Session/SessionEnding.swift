@@ -20,8 +20,8 @@ extension GeneralRequestError: SessionEnding {
 }
 
 extension RefreshMark {
-    /// Returns the cause of the error of the refresh. If the refresh threw the error of one of its calls, the service
-    /// of this call may have mapped the error to an error of the app. The cause is then the original error.
+    /// Returns the cause of an error that a refresh threw. If the refresh threw the error of one of its calls, the
+    /// service of this call may have mapped the error to an error of the app. The cause is then the original error.
     func cause(of error: any Error) -> any Error {
         guard !(error is NetworkError), let failure, type(of: failure.error) == type(of: error) else { return error }
         return failure.cause

@@ -19,7 +19,8 @@ extension SessionTicket {
 
         /// Notes that the call may be sent after it waited for a token.
         ///
-        /// - Parameter refreshed: The generation of the token that a refresh has brought; nil if none has.
+        /// - Parameter refreshed: The generation of the token that a refresh has brought; nil if no refresh has brought
+        ///   a token.
         package mutating func pass(refreshed: Int?) {
             refreshedGeneration = refreshed ?? refreshedGeneration
         }
@@ -42,7 +43,7 @@ extension SessionTicket {
         }
     }
 
-    /// The facts about the token of one request that the session needs.
+    /// The facts that the session needs about the token of one request.
     package struct Mark: Sendable {
         /// The generation of the session when the token was added.
         package let generation: Int

@@ -7,7 +7,7 @@ package struct SessionTicket: HTTPRequest.Part {
     private(set) var call: Call?
     /// The token that the request carries; nil before the token is added, and at other origins.
     private(set) var token: Token?
-    /// The user of the session whose token the request carries; nil if it carries none.
+    /// The user of the session whose token the request carries; nil if the request carries no token.
     private(set) var user: HTTPHeader.User?
 
     /// Another origin does not get the token, so a response of that origin cannot refuse the token.

@@ -5,8 +5,8 @@
 /// the adapter sets no field. The adapter adds no token to the requests of a refresh. Only requests to the origin of
 /// the service's environment, and to the origins that the supervisor lists, get the token.
 ///
-/// The adapter only adds the token: in a service without ``UnauthorizedErrorHandler``, calls wait until the store has
-/// been read, and no refresh starts. If the session of a call has ended, the call ends with
+/// The adapter only adds the token. In a service without ``UnauthorizedErrorHandler``, calls wait until the store has
+/// been read, but no refresh starts. If the session of a call has ended, the call ends with
 /// ``NetworkError/Kind/noToken``.
 public struct TokenRequestAdapter: SynchronousRequestAdapter, FieldAdapter, AccessTokenPart {
     let supervisor: AccessTokenSupervisor
@@ -35,8 +35,8 @@ public struct TokenRequestAdapter: SynchronousRequestAdapter, FieldAdapter, Acce
     }
 }
 
-/// An adapter that marks the requests to which the app has added the session's token itself, so that the handler of the
-/// session knows which token was refused. It runs last, and changes no field.
+/// An adapter that marks the requests to which the app, not the library, has added the session's token. The handler of
+/// the session then knows which token was refused. It runs last, and changes no field.
 struct TokenMarkingAdapter: SynchronousRequestAdapter, FieldAdapter, AccessTokenPart {
     let supervisor: AccessTokenSupervisor
 
@@ -51,7 +51,8 @@ struct TokenMarkingAdapter: SynchronousRequestAdapter, FieldAdapter, AccessToken
 /// The gate receives each refusal before the permit of the refused request is released.
 struct TokenGate: StagedAdmissionPolicy, AccessTokenPart {
     let supervisor: AccessTokenSupervisor
-    /// Whether the service has no handler for refused tokens: the gate then waits only for the store.
+    /// Whether the service has no handler for refused tokens. If true, the gate waits only until the store has been
+    /// read.
     var isForStoreOnly = false
 
     var stage: AdmissionStage { .token }
@@ -88,12 +89,13 @@ struct TokenGate: StagedAdmissionPolicy, AccessTokenPart {
         return AdmissionPermit()
     }
 
-    /// Checks whether the head of the response refuses the token.
+    /// Checks whether the head of the response shows that the token is refused.
     func heard(_ permit: AdmissionPermit, _ head: HTTPResponse) {
         if !isForStoreOnly { supervisor.hear(headOf: head) }
     }
 
-    /// Checks whether the body of the response refuses the token, or whether the server has accepted it.
+    /// Checks whether the body of the response shows that the token is refused, or whether the server has accepted the
+    /// token.
     func leave(_ permit: AdmissionPermit, _ outcome: AdmissionPermit.Outcome) {
         if !isForStoreOnly, case .responded(let response) = outcome { supervisor.hear(response) }
     }

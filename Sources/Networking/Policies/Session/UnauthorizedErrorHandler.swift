@@ -5,10 +5,10 @@ import Foundation
 ///
 /// If the refused token is no longer the current token, the request is sent again without a refresh. A call is sent
 /// again at most once after a refresh, and at most once because there is a newer token. If there is no new token, or if
-/// the refresh fails, the error of the refused response is passed on, with the error of the refresh as its underlying
-/// error. If no handler before this one can decide (see ``ErrorMapper``), the refresh begins as soon as the refusal is
-/// known; otherwise, it begins when the failure reaches this handler. If a handler before this one ends or retries the
-/// call, there is no refresh.
+/// the refresh fails, the handler passes on the error of the response. Its underlying error is then the reason why
+/// there is no new token. If no handler before this one can decide (see ``ErrorMapper``), the refresh begins as soon as
+/// the refusal is known; otherwise, it begins when the failure reaches this handler. If a handler before this one ends
+/// or retries the call, there is no refresh.
 ///
 /// The handler handles requests that carry a token of the supervisor and were not redirected to another origin. It does
 /// not need ``TokenRequestAdapter``: if the app adds the token itself, the handler compares the `Authorization` field
@@ -87,7 +87,7 @@ extension NetworkError {
         }
         if let host = response.hostLeftWithCredentials {
             known.reason =
-                "\(response.status) after a redirect from \(host) to another origin, which gets no fields of the first"
+                "\(response.status) after a redirect from \(host) to another origin, which does not receive the secret fields for the first origin"
             return known
         }
         guard let cause = response.request.whyWithoutToken else { return error }
@@ -97,7 +97,8 @@ extension NetworkError {
 }
 
 extension HTTPResponse {
-    /// The host of the first redirect to another origin, if the request there carries no credentials; otherwise nil.
+    /// The host from which the first redirect to another origin came. Nil if the request after the redirects carries
+    /// credentials, or if there was no such redirect.
     fileprivate var hostLeftWithCredentials: String? {
         guard !request.allHeaders.contains(where: \.isSensitive), request.url.user == nil else { return nil }
         let left = redirects.first { $0.request.origin != request.origin }

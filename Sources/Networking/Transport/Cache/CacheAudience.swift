@@ -60,11 +60,12 @@ struct CacheAudience: Sendable {
         for name in varying where all.contains(name) && !headers.contains(name) {
             headers.append(HTTPHeader(name, normalized(all.values(for: name), name)))
         }
-        // A response with `Vary: Authorization` is used only for requests with the same token. If the app has replaced
-        // the credentials of the session, the request belongs to another user.
+        // A response is used for requests with any token of the same session, unless it has `Vary: Authorization`. If
+        // the app has replaced the credentials of the session, the request belongs to another user.
         let user = headers.lazy.filter { $0.name == .authorization }.compactMap(\.user).first
         if let user, !varying.contains(.authorization) { headers.append(HTTPHeader(session, user.id)) }
-        // Without the client certificate, the server may send another response.
+        // After a redirect to another origin, the request carries no client certificate, so the server may send another
+        // response.
         let elsewhere = request.isElsewhere ? ["elsewhere"] : []
         for value in request.parts.identity(without: CacheOrder.self) + elsewhere where value != user?.id {
             headers.append(HTTPHeader(CacheAudience.identity, value))

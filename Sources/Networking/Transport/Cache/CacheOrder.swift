@@ -4,8 +4,8 @@ struct CacheOrder: HTTPRequest.Order {
     fileprivate(set) var rule: ResponseCache.Rule?
     /// Whether the caller waits for the validation of a stale response, instead of using the stale response meanwhile.
     fileprivate(set) var awaitsValidation = false
-    /// The error that prevents the request from being sent. If no stored response can be used, the call fails with this
-    /// error.
+    /// The reason why the request must not be sent, as an error. If no stored response can be used, the call fails with
+    /// this error.
     fileprivate(set) var unsent: NetworkError?
     /// The outcome that a stale response has replaced. Set only in the request that belongs to the stale response.
     fileprivate(set) var replaced: Result<HTTPResponse, any Error>?
@@ -13,7 +13,7 @@ struct CacheOrder: HTTPRequest.Order {
     /// The order also applies after a redirect to another origin.
     var outsideOrigin: CacheOrder? { self }
 
-    /// When the request leaves the call, only the rule remains.
+    /// A request that is sent after its call keeps only the rule.
     var outsideCall: CacheOrder? { rule.map { CacheOrder(rule: $0) } }
 
     /// The permitted sources of the response. A call that permits only the network must not share a stored response.
@@ -41,13 +41,14 @@ extension HTTPRequest.Parts {
 }
 
 extension HTTPRequest {
-    /// Lets the cache respond to a request that cannot be sent now. If the cache may not respond, the request fails
-    /// with the error.
+    /// Allows only the cache to respond, because the request cannot be sent now. If the cache has no response that may
+    /// be used, the request fails with the error.
     mutating func mustNotBeSent(because error: NetworkError) { parts[order: CacheOrder.self].unsent = error }
 }
 
 extension HTTPResponse {
-    /// The outcome that this response has replaced, if it is a stale stored response; nil if it has replaced none.
+    /// If this is a stale stored response, the outcome that it has replaced; nil if this response has replaced no
+    /// outcome.
     var replaced: Result<HTTPResponse, any Error>? { request.parts.cache.replaced }
 
     /// Returns a stale stored response that replaces an outcome.

@@ -10,9 +10,10 @@ package struct CacheRequest: Sendable {
     /// The byte range that the request asks for; nil for the whole content.
     let range: ByteRange?
 
-    /// Creates the value. Returns nil if the cache does not handle the request: it has a method other than GET and
-    /// HEAD, a body, several ranges, or conditions that only the server can check. If the response is streamed, the
-    /// cache also does not handle downloads into files, requests with a range, and requests with a condition.
+    /// Creates the value. Returns nil if the cache does not handle the request. The cache does not handle requests with
+    /// a method other than GET and HEAD, with a body, with several ranges, or with conditions that only the server can
+    /// check. If the response is streamed, the cache also does not handle downloads into files, requests with a range,
+    /// and requests with a condition.
     package init?(_ request: HTTPRequest, _ rule: ResponseCache.Rule, _ delivery: BodyDelivery) {
         guard request.method == .get || request.method == .head, request.body.isEmpty else { return nil }
         let headers = request.headers

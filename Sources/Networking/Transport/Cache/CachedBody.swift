@@ -22,9 +22,9 @@ enum CachedBody: Sendable {
         }
     }
 
-    /// Returns bytes of the body as the content of a response. If the bytes are in a file, the content is a stream. The
-    /// exception is a caller that asks for the content in memory, if the bytes fit into the caller's limit. Returns nil
-    /// if the file cannot be read.
+    /// Returns bytes of the body as the content of a response. If the bytes are in a file, the content is a stream,
+    /// unless the caller asks for the content in memory and the bytes fit into the caller's limit. Returns nil if the
+    /// file cannot be read.
     func content(_ range: Range<Int64>, _ delivery: BodyDelivery) -> HTTPResponse.Content? {
         if case .file(let file) = self {
             guard case .buffered(let limit) = delivery, range.count <= limit else {
@@ -47,7 +47,9 @@ extension IncomingBody {
                 guard position < range.upperBound else { return nil }
                 let end = Swift.min(position + IncomingBody.chunkSize, range.upperBound)
                 guard let chunk = file.read(position..<end) else {
-                    throw NetworkError(.unknown, reason: "a file of the response cache cannot be read")
+                    throw NetworkError(
+                        .unknown,
+                        reason: "the response cache cannot read the file that contains the body of the stored response")
                 }
                 position = end
                 return chunk
@@ -75,7 +77,7 @@ final class CacheCopy: Sendable {
         self.limit = limit
     }
 
-    /// Whether the copy was completed or abandoned, or a chunk could not be stored.
+    /// True if the copy was completed or abandoned, or if a chunk could not be stored.
     var isOver: Bool { bytes.withLock { $0 == nil } }
 
     /// Appends a chunk. Returns false for the first chunk that cannot be stored. Ignores all later chunks, and returns

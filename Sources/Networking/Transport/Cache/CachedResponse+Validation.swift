@@ -47,8 +47,8 @@ extension CachedResponse {
     }
 
     /// Whether a 200 response to HEAD describes this response (section 4.3.5). The HEAD response must have a validator
-    /// or a length. All its validators and its length must be those of this response. If the HEAD response has no
-    /// validator, this response must have no validator either.
+    /// or a length. All validators and the length of the HEAD response must equal those of this response. If the HEAD
+    /// response has no validator, this response must have no validator either.
     func isDescribed(by response: HTTPResponse) -> Bool {
         let validators = [HTTPHeader.Name.eTag, .lastModified].filter { response.headers.contains($0) }
         let hasValidator = headers.contains(.eTag) || headers.contains(.lastModified)

@@ -5,7 +5,7 @@ package struct CachedResponse: Sendable {
     private(set) var status: HTTPStatus
     private(set) var headers: HTTPHeaders
     var body: CachedBody
-    /// The part of the content that is stored; nil if the content is complete.
+    /// The part of the content that is stored; nil if the whole content is stored.
     private(set) var part: Part?
     private(set) var freshness: CacheFreshness
     /// The position of the response's request in the order of all requests.
@@ -157,7 +157,7 @@ extension CachedResponse {
         headers.remove(.age)
         headers.merge(news)
         headers = CachedResponse.storable(headers)
-        // Each confirmation may add fields. All fields together may not exceed the limits for a single response.
+        // Each confirmation may add fields. All fields together must not exceed the limits for a single response.
         guard headers.count <= HTTPHeaders.largestCount, headers.size <= 256 << 10 else { return false }
         self.freshness = freshness(status, headers)
         guard let audience = CacheAudience(of: request.request, headers) else { return false }
@@ -223,8 +223,8 @@ extension CacheRequest {
 
 extension Sequence<CachedResponse> {
     /// Returns the response to use for a request; nil if there is none. If several responses match, a response with
-    /// `Vary` is preferred (RFC 9111 section 4.1). If this does not decide, the response with the latest `Date` is
-    /// preferred (section 4), and otherwise the last response of the sequence.
+    /// `Vary` is preferred (RFC 9111 section 4.1). If several responses remain, the one with the latest `Date` is used
+    /// (section 4). If their dates are equal, the last response of the sequence is used.
     func mostSuitable(for request: HTTPRequest) -> CachedResponse? {
         reduce(nil) { best, next in
             guard next.audience.contains(request) else { return best }

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A transport that returns fresh responses from a cache, and stores the responses that may be stored: a private cache,
-/// [RFC 9111](https://www.rfc-editor.org/rfc/rfc9111).
+/// A transport with a private cache ([RFC 9111](https://www.rfc-editor.org/rfc/rfc9111)). It returns fresh responses
+/// from the cache, and stores the responses that may be stored.
 ///
 /// A service adds this transport if ``NetworkConfiguration/cache`` is set. The transport is next to the engine, so that
 /// it receives requests with all header fields that are sent. The cache does not handle requests with a method other
@@ -157,7 +157,7 @@ extension HTTPRequest {
 }
 
 extension NetworkError {
-    /// The error of a call that may use only the cache, although no response to its request is stored.
+    /// The error of a call that may use only the cache, if the cache has no response to its request.
     static var notCached: NetworkError {
         NetworkError(
             .notCached, reason: "the call may use only the cache, and the cache contains no response for the request")
@@ -176,7 +176,7 @@ final class CacheRevalidations: ResetParticipant {
     @TaskLocal private static var current: String?
 
     /// Whether the current task belongs to a validation. If a validation causes a reset, this reset does not wait for
-    /// validations and other resets, because they may wait for this validation.
+    /// validations and other resets, because those may wait for the validation that caused it.
     static var isInside: Bool { current != nil }
 
     private let state = Locked(State())
@@ -186,8 +186,8 @@ final class CacheRevalidations: ResetParticipant {
         state.withLock { $0.claimed.insert(key).inserted }
     }
 
-    /// Starts a validation whose key has been claimed. The validation is cancelled when the time limit passes. It needs
-    /// this limit because it may hold a permit, and no call with a deadline waits for it.
+    /// Starts a validation whose key has been claimed. The validation is cancelled when the time limit passes. The
+    /// limit is needed because the validation may hold a permit, and no call with a deadline waits for the validation.
     func start(_ key: String, until deadline: Deadline, _ validate: @escaping @Sendable () async -> Void) {
         state.withLock { running in
             running.tasks[key] = Task.detached { [state] in

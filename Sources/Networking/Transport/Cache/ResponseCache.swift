@@ -1,7 +1,7 @@
 public import Foundation
 
-/// The responses that one or several services store in memory or on disk: a private cache,
-/// [RFC 9111](https://www.rfc-editor.org/rfc/rfc9111).
+/// A private cache ([RFC 9111](https://www.rfc-editor.org/rfc/rfc9111)) for the responses of one or several services,
+/// in memory or on disk.
 ///
 /// A stored response is used only for requests with the same URL, the same values of the fields that its `Vary` names,
 /// and the same credentials. Credentials include those that adapters add. All tokens of one session of an
@@ -10,8 +10,8 @@ public import Foundation
 public final class ResponseCache: Sendable {
     let date: @Sendable () -> Date
     let heuristicFreshness: Double
-    /// The responses in memory. When their size exceeds the capacity, those of the least recently used URLs are
-    /// removed.
+    /// The responses in memory. When the size of these responses exceeds the capacity, the responses of the least
+    /// recently used URLs are removed.
     private let memory: CacheMemory
     let revalidations = CacheRevalidations()
     /// The responses that remain stored when the app ends; nil if there is no such store.
@@ -131,9 +131,10 @@ extension ResponseCache {
         /// A fresh response is used without a request. A stale response is validated first, unless its
         /// `stale-while-revalidate` or `stale-if-error` permits its use. This is the default.
         case fresh
-        /// Like ``fresh``, but a stale response is also used in two cases. The request gets no response, for example
-        /// because there is no network. Or the request is not sent, because its token cannot be refreshed or the
-        /// circuit breaker is open. Responses with `must-revalidate` or `no-cache` are not used in these cases.
+        /// Like ``fresh``, but a stale response is also used if the request gets no response, for example because there
+        /// is no network. A stale response is also used if the request is not sent, because its token cannot be
+        /// refreshed or the circuit breaker is open. In both cases, responses with `must-revalidate` or `no-cache` are
+        /// not used.
         case staleIfOffline
         /// Only a stored response is used, whether it is fresh or stale. No request is sent. If no response is stored,
         /// the call fails with ``NetworkError/Kind/notCached``.

@@ -2,8 +2,8 @@ import Foundation
 
 /// A place in which a cache stores responses: ``CacheMemory`` or ``CacheDirectory``. Any thread may call the methods.
 ///
-/// A response is stored under the key of its URL. A key has several responses if they differ in the fields that `Vary`
-/// names, or in their credentials.
+/// A response is stored under the key of its URL. A key has several responses if their requests differ in the fields
+/// that `Vary` names, or in the credentials.
 protocol ResponseStore: Sendable {
     /// The number of stored responses.
     var count: Int { get }
@@ -16,7 +16,7 @@ protocol ResponseStore: Sendable {
     /// Stores a response, and removes the stored responses that apply to its request. If the response is nil, only
     /// removes them. Does nothing if the responses of the URL were removed during the exchange.
     ///
-    /// - Parameter copied: The body of the response, if it was copied while it was received.
+    /// - Parameter copied: The body of the response, if the store has copied it while the response was received.
     func keep(_ response: CachedResponse?, of exchange: CacheExchange, copied: CacheCopy.Bytes?)
     /// Stores a response with new header fields. If that fails, the old response remains, because it is still valid.
     func refresh(_ response: CachedResponse, of exchange: CacheExchange)

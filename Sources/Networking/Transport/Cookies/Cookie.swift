@@ -44,9 +44,9 @@ struct Cookie: Equatable, Sendable {
         name.utf8.elementsEqual(other.name.utf8)
     }
 
-    /// Whether the cookie is before another one in the order of names, domains and paths. Bytes are compared, because
-    /// the time for comparing text grows with the square of the number of its combining marks, and servers choose the
-    /// names.
+    /// Whether the cookie is before another one in the order of names, domains and paths. Compares bytes, because
+    /// servers choose the names: the time for comparing two strings grows with the square of the number of combining
+    /// marks.
     func precedes(_ other: Cookie) -> Bool {
         if !hasName(of: other) { return name.utf8.lexicographicallyPrecedes(other.name.utf8) }
         if domain != other.domain { return domain.utf8.lexicographicallyPrecedes(other.domain.utf8) }
@@ -102,7 +102,7 @@ extension Cookie {
     }
 }
 
-/// The parts of a URL that decide which cookies its request sends and which cookies its response may set.
+/// The parts of a URL that decide which cookies a request to it sends, and which cookies the response may set.
 struct CookieLocation {
     /// The host in lower-case ASCII.
     let host: String

@@ -25,16 +25,16 @@ public import Foundation
 /// - **Lifetime.** A cookie expires after at most 400 days. Cookies without `Max-Age` and `Expires` live as long as the
 ///   jar.
 /// - **Limits.** Only the first 50 `Set-Cookie` fields of a response are read. A jar stores 50 cookies per domain and
-///   3,000 in total. If a limit is exceeded, it removes expired cookies. If no cookie has expired, it removes the least
-///   recently used cookie. Within a domain, it removes a `Secure` cookie only if there are no other cookies.
-///   ``cookies(for:)`` counts as a use. If the total limit is exceeded, the jar first removes cookies of the site that
-///   is storing a cookie, if this site has many. Next, it removes cookies of servers to which other servers have
-///   redirected.
+///   3,000 in total. If a limit is exceeded, the jar removes expired cookies. If the limit is still exceeded, the jar
+///   removes the least recently used cookie. Within a domain, the jar removes a `Secure` cookie only if the domain has
+///   no other cookies. ``cookies(for:)`` counts as a use. If the total limit is still exceeded, the jar first removes
+///   cookies of the site that is storing a cookie, if this site has many. Next, the jar removes cookies of servers to
+///   which other servers have redirected.
 /// - **Other attributes.** `SameSite` and `Partitioned` are ignored, since a service has no pages. `HttpOnly` has no
 ///   effect on requests, and is visible in ``cookies``.
 ///
-/// ``URLSessionTransport`` on Linux receives the `Set-Cookie` fields of a response joined by commas, and splits them as
-/// well as possible: a value that contains a comma may become two cookies.
+/// On Linux, ``URLSessionTransport`` receives the `Set-Cookie` fields of a response as one text, in which they are
+/// joined by commas. It splits this text as well as possible: a value that contains a comma may become two cookies.
 ///
 /// ## Foundation's storage
 ///
@@ -143,8 +143,8 @@ public final class CookieJar: Sendable {
 
     /// Returns the value of the `Cookie` field for a URL; nil if no cookie is to be sent. If cookies do not fit,
     /// foreign cookies are omitted first. Next, cookies that other servers of the site can set are omitted, and then
-    /// cookies that are not `Secure`. Among the others, cookies with short paths are omitted first, and then the newest
-    /// cookies.
+    /// cookies that are not `Secure`. Among cookies of the same kind, those with shorter paths are omitted first, and
+    /// then the newest cookies.
     package func field(for url: URL) -> String? {
         let cookies = select(for: url, from: storage?.cookies ?? [])
         guard !cookies.isEmpty else { return nil }

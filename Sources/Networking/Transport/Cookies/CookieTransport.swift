@@ -37,16 +37,16 @@ struct CookieMark: HTTPRequest.Part {
     /// After a redirect to another origin, only the origin of the first request remains. The `Cookie` field is not sent
     /// to the other origin.
     var outsideOrigin: CookieMark? { CookieMark(home: home) }
-    /// The origin of the first request remains, because a background validation may go to a server to which another
-    /// server has redirected.
+    /// A background validation keeps the origin of the first request, because the validation may be sent to a server to
+    /// which another server has redirected.
     var outsideCall: CookieMark? { CookieMark(home: home) }
     /// No values, because the `Cookie` field itself is compared.
     var identity: [String] { [] }
 }
 
 /// A transport that stores the cookies that responses set. It is below the cache, so that it receives every response of
-/// the server exactly once. This includes a 304 that validates a stored response, and an error for which the cache
-/// returns a stored response.
+/// the server exactly once. This includes a 304 that validates a stored response, and an error status that the cache
+/// replaces with a stored response.
 struct SetCookieTransport: Transport {
     let base: any Transport
     let jar: CookieJar

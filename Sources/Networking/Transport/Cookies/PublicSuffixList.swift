@@ -53,7 +53,7 @@ extension CookieJar {
             return rules.contains(String(domain)) && !isException(domain)
         }
 
-        /// Returns the registered domain of a domain: `shop.example` for `www.shop.example`.
+        /// Returns the registrable domain to which a domain belongs: `shop.example` for `www.shop.example`.
         func site(of domain: String) -> String {
             guard !HostName.isAddress(domain) else { return domain }
             var site = domain[...]

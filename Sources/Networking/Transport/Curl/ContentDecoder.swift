@@ -21,7 +21,7 @@
         private let sink: Sink
         private let output = UnsafeMutableRawBufferPointer.allocate(byteCount: 32_768, alignment: 16)
         private var decoding: OpaquePointer?
-        /// The maximum number of input bytes of a step. The slowest brotli data takes 2 µs a byte.
+        /// The maximum number of input bytes that one step decodes. Decoding takes up to 2 µs per byte (brotli).
         private static let step = 512
         /// The bytes of ``output`` that the next stage has not taken.
         private var pending = 0..<0
@@ -159,7 +159,8 @@
                     .responseTooLarge,
                     reason: "the response decodes to more than \(limits.decodedRatio) times its bytes (decodedRatio)")
             }
-            // A compressed body can hardly be compressed again. Decoding it takes time even if it has no content.
+            // Data that is already compressed can hardly be compressed again, so the output of the first of two
+            // decoders is limited. Decoding this output takes time even if the result is empty.
             guard next == nil || outputTotal <= 16 << 10 || outputTotal / 4 <= received else {
                 throw NetworkError(
                     .responseTooLarge,

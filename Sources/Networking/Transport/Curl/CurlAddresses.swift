@@ -3,9 +3,9 @@
 
     /// The configured addresses of hosts in libcurl's form: see ``CurlTransport/Configuration/resolve``.
     ///
-    /// libcurl reads the whole list of a request. So the list contains only the entries of the names that libcurl may
-    /// look up for the request: the names of the request's host and of the proxy. If one of these names is not known
-    /// here, the list contains all entries.
+    /// For each request, libcurl reads the whole list. Therefore, the list contains only the entries of the names that
+    /// libcurl may look up for this request: the names of the request's host and of the proxy. If one of these names is
+    /// not known here, the list contains all entries.
     ///
     /// Exclusivity is not checked at run time, because only the loop's thread uses the object, and accesses do not
     /// overlap.
@@ -71,7 +71,7 @@
 
         /// Returns the list of a request; nil if it needs none. The list is valid as long as this object exists.
         ///
-        /// - Parameter isDirect: Whether the request goes through no proxy, although one is configured.
+        /// - Parameter isDirect: Whether the request bypasses the configured proxy.
         func list(for origin: HTTPOrigin?, isDirect: Bool = false) -> UnsafeRawPointer? {
             guard !entries.isEmpty else { return nil }
             let need = need(of: origin, isDirect)

@@ -6,7 +6,8 @@
         /// Whether the request must be sent on a new connection, because the engine has already repeated it twice.
         var needsNewConnection: Bool { repeats > 1 }
 
-        /// Whether nothing of the request has been sent yet. (Before 7.80, this is true until a response arrives.)
+        /// Whether nothing of the request has been sent yet. (Before libcurl 7.80, this is true until a response
+        /// arrives.)
         var isConnecting: Bool { sends == 0 && !hasReceived && body.bytesRead == 0 }
 
         /// Whether any byte of a response has arrived.
@@ -35,13 +36,17 @@
             if let stream = loop.streamLog.read(line, on: connection) { self.stream = stream }
         }
 
-        /// Counts a TLS record that has arrived, or a step of libcurl, for ``CurlFault/heldLoops``.
+        /// Counts a TLS record that has arrived, or a step of libcurl, to detect ``CurlFault/heldLoops``.
         ///
         /// - Returns: Whether libcurl may continue. If not, the connection has been ended.
         @discardableResult
         func mayGoOn() -> Bool {
             guard hold.noteEvent(of: loop.pace.calls) else { return true }
-            failure = failure ?? NetworkError(.malformedResponse, reason: "the server sends frames without an end")
+            failure =
+                failure
+                ?? NetworkError(
+                    .malformedResponse,
+                    reason: "the server sent frames without an end, so the engine ended the connection")
             handle?.endConnection()
             return false
         }

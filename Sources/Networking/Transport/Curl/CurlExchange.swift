@@ -24,9 +24,10 @@
         @exclusivity(unchecked) var repeats = 0
         /// The number of times that libcurl began to send the request on ``handle``.
         @exclusivity(unchecked) var sends = 0
-        /// Whether the response is the outcome, although libcurl is about to send the request again.
+        /// Whether the exchange ends with the response that has arrived, although libcurl is about to send the request
+        /// again.
         @exclusivity(unchecked) private(set) var isAnswered = false
-        /// The result, until its caller is notified.
+        /// The result of the exchange; nil after the caller has been notified.
         @exclusivity(unchecked) var outcome: Result<TransferFacts, NetworkError>?
         /// The connection in use.
         @exclusivity(unchecked) var connection: CurlStreamLog.Connection?
@@ -150,7 +151,9 @@
                 guard !isAnswered else { return false }
                 failure = NetworkError(
                     .connectionLostAfterHead,
-                    reason: "the server rejected the form of the request after it had begun to respond")
+                    reason:
+                        "the server asked for the request in another form (417, or HTTP_1_1_REQUIRED), although it had begun to respond"
+                )
                 return false
             }
             if let refused, loop.streamLog.isEndedByError(refused) {
@@ -190,7 +193,8 @@
         func rewind() -> Int32 {
             guard request.body.isReplayable else {
                 failure = NetworkError(
-                    .connectionLostBeforeHead, reason: "the connection was lost, and the body cannot be read again")
+                    .connectionLostBeforeHead,
+                    reason: "the connection was lost, and the body of the request cannot be read again")
                 return Int32(CCURL_SEEKFUNC_FAIL)
             }
             do throws(NetworkError) {

@@ -6,8 +6,8 @@
     struct CurlFailure {
         let code: Int32
         /// libcurl's error message. It contains hosts and ports, but never a URL's query. It may contain the complete
-        /// URL of a proxy, so ``networkError`` omits messages that contain a URL. Over HTTP/2, it may contain a field
-        /// that is not valid, whose name and value are omitted.
+        /// URL of a proxy, so ``networkError`` omits messages that contain a URL. Over HTTP/2, it may contain an
+        /// invalid header field; ``networkError`` omits the name and the value of this field.
         let words: String
         /// The description of the proxy or Unix socket between the client and every host; nil if there is none.
         let between: String?
@@ -37,7 +37,7 @@
         private var explanation: String {
             switch Int(code) {
             case CCURLE_COULDNT_RESOLVE_PROXY: return "the proxy's name cannot be resolved"
-            case CCURLE_SSL_CERTPROBLEM: return "tls.clientCertificate: certificate or key cannot be used"
+            case CCURLE_SSL_CERTPROBLEM: return "tls.clientCertificate: the certificate or the key cannot be used"
             case CCURLE_SSL_CACERT_BADFILE: return "tls.trust: the certificates cannot be read"
             case CCURLE_SSL_CLIENTCERT: return "the server requires a client certificate (tls.clientCertificate)"
             default: break
@@ -60,7 +60,8 @@
         }
 
         private var kind: NetworkError.Kind {
-            // A repetition would send the wrong password again, and some directories lock the account.
+            // A repeated request would contain the wrong password again, and some user directories then lock the
+            // account.
             if isRefusedByProxy, !hasHead { return .invalidRequest }
             return proxyStatus >= 300 && !hasHead ? .cannotConnect : kindOfCode
         }

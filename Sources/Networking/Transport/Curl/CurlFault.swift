@@ -76,7 +76,7 @@
         /// Before 7.80, the fault is not avoided, because libcurl does not report when the request itself begins.
         case endlessRefusals
         /// From 7.87 on, libcurl reads the file of trusted certificates once in 24 hours. On every version, a TLS
-        /// session is resumed although the authority of its certificate was removed from the file.
+        /// session is resumed even if the authority that issued its certificate has been removed from the file.
         ///
         /// Avoidance: the engine checks the file once a second. After a change, libcurl reads the file again. With
         /// OpenSSL, later requests then belong to the next generation, which resumes no older TLS session
@@ -112,8 +112,8 @@
         /// be repeated. A libcurl that was built without RTSP does not have the option. With such a library, a request
         /// that must not be repeated is sent over HTTP/1.1 on its own connection.
         case repeatsRequests
-        /// Before 7.87, HTTP/2 loses data. libcurl may report a stream that the server refused as a lost connection, or
-        /// confuse it with another stream (before 7.77, #6862). In 7.74, a truncated body counts as complete. A
+        /// Before 7.87, HTTP/2 loses data. If the server refuses a stream, libcurl may report a lost connection, or
+        /// confuse the stream with another one (before 7.77, #6862). In 7.74, a truncated body counts as complete. A
         /// cancelled stream is not reset (before 7.83, #8664).
         ///
         /// Avoidance: HTTP/2 is not used, unless the configuration requires it.
@@ -140,7 +140,7 @@
         /// thread. The loop and all its requests then wait for as long as the system's resolver needs (7.87 has
         /// `CURLOPT_QUICK_EXIT`).
         ///
-        /// Avoidance: if a request ends during the lookup, its exchange ends, but libcurl keeps its handle until the
+        /// Avoidance: if a request ends during the lookup, the exchange ends, but libcurl keeps the handle until the
         /// lookup has ended (``CurlHandle/isLookingUp``). The loop itself applies the connect timeout to the lookup.
         case joinedLookups
         /// Before 8.4, after libcurl gives up an address that does not answer, it does not request another call by the
@@ -161,9 +161,9 @@
         /// Since 7.87, libcurl does not return to the loop as long as an HTTP/2 server sends GOAWAY frames or changes
         /// the number of its streams. In 7.87 to 8.0, frames without data are sufficient. All other requests wait.
         ///
-        /// Avoidance: libcurl reports its progress after each of its steps, and logs each TLS record up to 8.0. The
-        /// engine ends a connection if one call of libcurl has used a fifth of a second of processor time for it
-        /// (``CurlHold``).
+        /// Avoidance: libcurl reports its progress after each of its steps. Up to 8.0, it also logs each TLS record.
+        /// The engine ends a connection if one call of libcurl has used a fifth of a second of processor time for this
+        /// connection (``CurlHold``).
         case heldLoops
         /// Before 8.10, if the end of a TLS connection marks the end of a response, the response counts as complete
         /// even without a closure alert of TLS. An attacker can end a connection in this way (RFC 9112 section 9.8).

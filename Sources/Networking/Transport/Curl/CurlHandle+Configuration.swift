@@ -77,8 +77,8 @@
                     return 0
                 }
             }
-            // libcurl has this callback since 7.80. Without it, the engine learns only from the socket callbacks that
-            // an exchange no longer waits for a connection.
+            // This callback exists from libcurl 7.80 on. Without it, only the socket callbacks show that an exchange no
+            // longer waits for a connection.
             set(CCURLOPT_PREREQDATA, me)
             clibcurl_easy_set_prereq(easy, Int32(CCURLOPT_PREREQFUNCTION)) { handle, address, _, port, localPort in
                 guard let me = CurlHandle.at(handle) else { return Int32(CCURL_PREREQFUNC_ABORT) }
@@ -88,7 +88,7 @@
             }
         }
 
-        /// Lets libcurl ask after each of its steps whether it may continue.
+        /// Installs the callback by which libcurl asks after each of its steps whether it may continue.
         func installProgressCallback() {
             set(CCURLOPT_XFERINFODATA, Unmanaged.passUnretained(self).toOpaque())
             clibcurl_easy_set_progress(easy, Int32(CCURLOPT_XFERINFOFUNCTION)) { handle, _, _, _, _ in

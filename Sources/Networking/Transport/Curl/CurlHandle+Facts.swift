@@ -39,8 +39,8 @@
                 receivedBytes: size(CCURLINFO_HEADER_SIZE) + size(CCURLINFO_SIZE_DOWNLOAD_T))
         }
 
-        /// The version of TLS; nil if there is no TLS, or if it is not known. libcurl reports it only while the
-        /// transfer is in progress.
+        /// The version of TLS; nil if the connection does not use TLS, or if the version is not known. libcurl reports
+        /// the version only while the transfer is in progress.
         func readTLSVersion() -> String? {
             guard isSecure, let text = clibcurl_easy_tls_version(easy) else { return nil }
             let version = String(cString: text)

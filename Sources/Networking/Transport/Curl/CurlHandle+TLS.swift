@@ -36,7 +36,7 @@
         }
 
         /// Applies the trusted certificates and the minimum version to the connection to an https proxy. Pins and the
-        /// client certificate are for the server.
+        /// client certificate are not applied, because they concern only the server.
         func applyToProxy(_ tls: TLSConfiguration) throws {
             guard library.features.contains(.httpsProxies) else { return }
             if library.isOnOpenSSL { set(CCURLOPT_PROXY_SSL_CIPHER_LIST, CurlHandle.ciphers) }

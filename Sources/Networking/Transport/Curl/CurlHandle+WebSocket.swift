@@ -15,7 +15,7 @@
             if !isDirect { set(CCURLOPT_HTTPPROXYTUNNEL, 1) }
             try setConnection(for: request)
             guard set(CCURLOPT_URL, request.url.absoluteString) == CCURLE_OK else {
-                throw NetworkError(.invalidRequest, reason: "URL: libcurl cannot parse it")
+                throw NetworkError(.invalidRequest, reason: "URL: libcurl cannot parse the URL of the request")
             }
         }
     }

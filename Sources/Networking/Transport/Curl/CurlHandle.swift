@@ -80,7 +80,7 @@
             try setConnection(for: exchange)
             let address = request.url.absoluteString
             guard set(CCURLOPT_URL, address) == CCURLE_OK else {
-                throw NetworkError(.invalidRequest, reason: "URL: libcurl cannot parse it")
+                throw NetworkError(.invalidRequest, reason: "URL: libcurl cannot parse the URL of the request")
             }
             if address.utf8.last == UInt8(ascii: "?") { keepEmptyQuery(of: request) }
             let headers = request.allHeaders
@@ -223,7 +223,7 @@
         }
 
         /// Returns whether libcurl has given up because the server refused the stream repeatedly. libcurl has no error
-        /// code for this case. Only its error message in this case begins with "Connection died, tried".
+        /// code for this case. Its error message begins with "Connection died, tried" only in this case.
         func hasOnlyBeenRefused(_ code: Int32) -> Bool {
             code == CCURLE_SEND_ERROR && !library.has(.repeatsRequests)
                 && String(cString: memory.errorText).hasPrefix("Connection died, tried")

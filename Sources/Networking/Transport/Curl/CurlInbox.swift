@@ -123,7 +123,10 @@
             guard result == 0 else {
                 kept.release()
                 throw NetworkError(
-                    .unknown, reason: "the engine cannot be started: \(String(cString: strerror(result)))")
+                    .unknown,
+                    reason:
+                        "the engine cannot be started, because the system cannot create a thread: \(String(cString: strerror(result)))"
+                )
             }
             self.identifier = identifier
         }

@@ -112,7 +112,8 @@
         /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/unknown`` if libcurl cannot allocate the memory.
         init() throws {
             guard let pointer = clibcurl_share_init() else {
-                throw NetworkError(.unknown, reason: "the engine cannot be started")
+                throw NetworkError(
+                    .unknown, reason: "the engine cannot be started, because libcurl cannot allocate memory")
             }
             self.pointer = pointer
             // No locks are needed, because only one thread at a time uses the handles.

@@ -32,7 +32,8 @@
         }
 
         private let state: Locked<State>
-        /// The number of loops that ``begin(on:)`` chooses from. Loops with higher indices are used on request only.
+        /// The number of loops that ``begin(on:)`` chooses from. Loops with higher indices run only exchanges that
+        /// require them.
         private let shared: Int
         /// The number of idle connections that all loops may keep together.
         private let idleConnections: Int
@@ -45,16 +46,17 @@
 
         /// Records the number of open connections on a loop.
         ///
-        /// - Returns: The number of connections that the loop may keep: the part of the limit that the other loops do
-        ///   not use, but at least the loop's own share. For example, a client that sends one request at a time uses
-        ///   only one loop, which then keeps connections to many hosts.
+        /// - Returns: The number of connections that the loop may keep. It is the part of the limit that the other
+        ///   loops do not use, but at least the loop's own share. For example, a client that sends one request at a
+        ///   time uses only one loop, which then keeps connections to many hosts.
         func keep(_ connections: Int, on index: Int) -> Int {
             state.withLock { $0.keep(connections, on: index, of: idleConnections) }
         }
 
         /// Records that an exchange has ended, and the number of open connections on its loop.
         ///
-        /// - Returns: As ``keep(_:on:)``. It also changes when another loop needs more connections.
+        /// - Returns: The number of connections that the loop may keep, as ``keep(_:on:)`` returns it. This number also
+        ///   changes when another loop needs more connections.
         func end(on index: Int, keeping connections: Int) -> Int {
             let (calls, count) = state.withLock { state in
                 state.loads[index] -= 1

@@ -10,7 +10,7 @@
                 begin(exchange)
             case .cancel(let exchange):
                 guard let handle = exchange.handle else { return }
-                // The caller may have waited until its deadline.
+                // The caller may have waited until its deadline without a response. The connection may then be dead.
                 if !exchange.hasReceived { handle.giveUpConnection(silentFor: 1_000_000_000) }
                 end(handle, .failure(NetworkError(.cancelled)))
             case .count(let report):

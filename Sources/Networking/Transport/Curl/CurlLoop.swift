@@ -108,7 +108,7 @@
 
         var library: CurlLibrary { surroundings.library }
         var limits: CurlTransport.Configuration.Limits { surroundings.configuration.limits }
-        /// Whether a response over a version of HTTP other than 2 is an error.
+        /// Whether it is an error if a response does not use HTTP/2.
         var requiresHTTP2: Bool { surroundings.configuration.httpVersions == .http2 }
 
         func makeHandle() throws -> CurlHandle { try CurlHandle(in: surroundings) }

@@ -16,7 +16,8 @@
         /// - Throws: ``NetworkError`` if libcurl has no memory.
         init(on sockets: CurlSockets, isForWebSockets: Bool = false) throws {
             guard let pointer = clibcurl_multi_init() else {
-                throw NetworkError(.unknown, reason: "the engine cannot be started")
+                throw NetworkError(
+                    .unknown, reason: "the engine cannot be started, because libcurl cannot allocate memory")
             }
             self.pointer = pointer
             self.sockets = sockets

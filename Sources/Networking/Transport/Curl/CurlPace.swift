@@ -65,7 +65,7 @@
         private var start: UInt64 = 0
 
         /// Counts an event during a call of libcurl. Few calls have 32 events. From the 32nd event on, the thread's
-        /// processor time, which other processes do not increase, is read every 8 events.
+        /// processor time is read every 8 events. Other processes do not increase this time.
         ///
         /// - Returns: Whether the call has used a fifth of a second since its 32nd event. Normally, no call takes much
         ///   longer than ``CurlPace`` allows.

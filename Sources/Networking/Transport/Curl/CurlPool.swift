@@ -9,9 +9,9 @@
         fileprivate(set) var nextExpiry = UInt64.max
         /// The sockets of the connections that may serve several requests at a time.
         fileprivate var sockets: [CurlStreamLog.Connection: Int32] = [:]
-        /// The generations of the connections of origins that have had a retired connection.
+        /// For each origin that has had a retired connection, the current generation of its connections.
         private var generations: [HTTPOrigin: Int] = [:]
-        /// The generation of the connections of all other origins.
+        /// The current generation of the connections to all other origins.
         private var commonGeneration = 0
         private var lastGeneration = 0
 
@@ -145,9 +145,9 @@
 
     /// Connections that have been silent.
     extension CurlSockets {
-        /// Retires a connection if no bytes have arrived on it for a time, although a request waits: a router may have
-        /// forgotten the connection. The router has probably also forgotten the origin's idle connections, so they are
-        /// closed, unless the retired connection was new.
+        /// Retires a connection on which no bytes have arrived for the given time, although a request waits. A router
+        /// may have forgotten the connection. Unless the retired connection was new, the router has probably also
+        /// forgotten the origin's idle connections, so they are closed, too.
         func giveUp(_ use: Use, silentFor time: UInt64, isKept: Bool) {
             guard isCurrent(use) else { return }
             let entry = entries[Int(use.socket)]
@@ -159,8 +159,8 @@
             }
         }
 
-        /// Prepares for a request that must not be repeated: such a request uses no HTTP/2 connection that has been
-        /// silent for long.
+        /// Retires an origin's HTTP/2 connections that have been silent for long. Called before a request that must not
+        /// be repeated.
         func retireSilent(to origin: HTTPOrigin?) {
             for socket in pool.sockets.values {
                 let entry = entries[Int(socket)]
@@ -188,7 +188,8 @@
             pool.renew(origin)
         }
 
-        /// Prevents requests from using connections that were opened with other trusted certificates.
+        /// If the file of trusted certificates has changed, prevents requests from using connections that were opened
+        /// before.
         func checkTrust() {
             if trust?.isReplaced(at: now) == true { pool.renewAll() }
         }

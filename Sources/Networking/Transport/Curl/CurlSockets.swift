@@ -67,8 +67,8 @@
         @exclusivity(unchecked) var now: UInt64 = 0
         @exclusivity(unchecked) var entries: [Entry] = []
         @exclusivity(unchecked) private var opened = 0
-        /// The number of connections that requests have used and that are open, without those of WebSockets and those
-        /// that were ended while they were idle.
+        /// The number of open connections that requests have used. Connections of WebSockets, and connections that were
+        /// ended while they were idle, do not count.
         @exclusivity(unchecked) private(set) var keptCount = 0
         @exclusivity(unchecked) var pool: CurlPool
         /// The file of trusted certificates; nil if the trusted certificates are those of the system, or are in memory.
@@ -142,7 +142,7 @@
                 $0.file = OpenFile(socket)
                 keep(false, &$0)
                 $0.registered = 0  // the old socket is closed, and so no longer registered
-                ($0.isRetired, $0.expiry) = (true, .max)  // libcurl closes it when it looks for a connection
+                ($0.isRetired, $0.expiry) = (true, .max)  // libcurl closes the connection when it next looks for one
             }
         }
 
@@ -183,7 +183,7 @@
             return close(socket)
         }
 
-        /// Counts a connection as one that libcurl keeps, or no longer.
+        /// Begins or stops counting a connection as one that libcurl keeps.
         func keep(_ isKept: Bool, _ entry: inout Entry) {
             guard entry.isKept != isKept else { return }
             entry.isKept = isKept
@@ -210,8 +210,8 @@
             set(wanted, on: socket, forWebSocket: isOfWebSocket)
         }
 
-        /// Sets the events that a WebSocket waits for on the socket that libcurl has connected. libcurl may later
-        /// report that it no longer waits for this socket.
+        /// Sets the events that a WebSocket waits for on its socket, which libcurl has connected. From now on, the
+        /// events that libcurl waits for on this socket are ignored.
         func take(_ wanted: Int32, on socket: Int32) {
             update(socket) { $0.isTaken = true }
             set(wanted, on: socket, forWebSocket: true)

@@ -103,8 +103,8 @@
                 public var lifetime: Duration?
                 /// The longest silence after which an HTTP/2 connection is still used for a request that must not be
                 /// repeated, such as a POST. After a longer silence, such a request opens a new connection, because a
-                /// router may have forgotten the old one. The limit applies to https. If libcurl does not use OpenSSL,
-                /// it applies only to a connection that no other request uses. Default: 30 seconds.
+                /// router may have forgotten the old one. This limit applies to https. If libcurl does not use OpenSSL,
+                /// this limit applies only to a connection that no other request uses. Default: 30 seconds.
                 public var silence: Duration
                 /// The number of received bytes of a streamed body that the transport buffers for a slow reader. If the
                 /// buffer contains more, the transport stops receiving until the reader has read some bytes. Default:

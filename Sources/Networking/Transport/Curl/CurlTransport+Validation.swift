@@ -19,7 +19,8 @@
             ]
             for (part, isWanted, feature) in wanted where isWanted {
                 try NetworkError.require(
-                    features.contains(feature), "\(part): this system's libcurl was built without support for it")
+                    features.contains(feature),
+                    "\(part): this system's libcurl was built without support for this setting")
             }
             try NetworkError.require(
                 httpVersions != .http2 || !library.has(.repeatsRequests),

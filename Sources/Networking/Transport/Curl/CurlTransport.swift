@@ -4,7 +4,7 @@
     /// A transport that sends requests with libcurl. It is the default transport on Linux.
     ///
     /// A fixed number of threads (``CurlTransport/Configuration/threads``) handles all connections; a request has no
-    /// thread of its own. Requests share connections, which stay open for further requests. They use HTTP/2 if TLS
+    /// thread of its own. Requests share connections, which stay open for further requests. Requests use HTTP/2 if TLS
     /// negotiates it (``CurlTransport/Configuration/httpVersions``). The transport uses the system's `libcurl.so.4`
     /// (7.68 or later), which it loads at run time. By default, the transport uses the proxies of the environment
     /// variable `http_proxy` and related variables (``CurlTransport/Configuration/proxy``).
@@ -14,8 +14,8 @@
     /// - The server has not processed the request: it refused the HTTP/2 stream, or it ended the connection with a
     ///   GOAWAY frame whose last stream number is lower than the request's stream number (RFC 9113 section 8.7).
     ///   Requests with any method are repeated, but a body must be replayable.
-    /// - A reused connection ended before the response head, and it is harmless to repeat the request: the method is
-    ///   idempotent, and the body, if there is one, can be read again.
+    /// - A reused connection ended before the response head, and the request may be repeated: the method is idempotent,
+    ///   and the body, if there is one, can be read again.
     ///
     /// In all other cases, a connection that is lost before the response head is an error of kind
     /// ``NetworkError/Kind/connectionLostBeforeHead``.
@@ -174,8 +174,10 @@
             do {
                 try request.validate()
                 if let order = request.parts.webSocket { return try open(request, order, delivery) }
-                guard let index = loads.begin(
-                    on: requiredLoop(for: request, delivery), from: loads.currentIndex) else {
+                guard
+                    let index = loads.begin(
+                        on: requiredLoop(for: request, delivery), from: loads.currentIndex)
+                else {
                     throw NetworkError(.transportShutDown)
                 }
                 let loop = loops[index]

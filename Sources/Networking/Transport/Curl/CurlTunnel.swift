@@ -13,7 +13,8 @@
         var isTooLarge: Bool { size > CurlTunnel.longest }
 
         static var tooLarge: NetworkError {
-            NetworkError(.responseTooLarge, reason: "the proxy's response to CONNECT is too large")
+            NetworkError(
+                .responseTooLarge, reason: "the head of the proxy's response to CONNECT has more than \(longest) bytes")
         }
 
         /// The words of the error.

@@ -6,10 +6,10 @@
     extension CurlWebSocket {
         /// The time in which the peer must answer a close frame.
         static let closingTime: UInt64 = 5_000_000_000
-        /// The time in which the peer closes a connection after both close frames (RFC 6455 section 7.1.1).
+        /// The time in which the peer must close the connection after both close frames (RFC 6455 section 7.1.1).
         static let lingeringTime: UInt64 = 1_000_000_000
 
-        /// Handles the close frame of the peer. Answers it, unless this side has closed first.
+        /// Handles the close frame of the peer. Answers the frame, unless this side has already sent a close frame.
         func noteClose(_ close: WebSocketClose) {
             isClosedByPeer = true
             inbox.finish(.success(writer.closed ?? close))
@@ -103,8 +103,9 @@
     }
 
     extension NetworkError {
-        /// With TLS 1.3, a server that requires a client certificate refuses a client without one only after the TLS
-        /// handshake, and often without an error message. By then, libcurl has established the connection.
+        /// With TLS 1.3, a server that requires a client certificate refuses a client that has none. The refusal
+        /// follows only after the TLS handshake, often without an error message. By then, libcurl has established the
+        /// connection.
         fileprivate func hintingAtCertificate(_ request: HTTPRequest) -> NetworkError {
             guard kind == .connectionLostBeforeHead, request.url.scheme?.lowercased() == "https" else { return self }
             var error = self

@@ -15,7 +15,7 @@
                             stop: { [weak self] in self?.ask(.cancel(NetworkError(.cancelled))) })
                         if head.status == .switchingProtocols { try open(head) }
                     case .body(let bytes):
-                        // The transfer has ended if it needs no more bytes.
+                        // If the transfer does not take the bytes, it has ended.
                         if transfer.receive(bytes) != .taken { end(NetworkError(.cancelled)) }
                     case .end:
                         finishRefusal()
@@ -47,7 +47,7 @@
                 with: BufferedWebSocketChannel(
                     self, subprotocol: agreement.subprotocol, compression: compression))
             transfer.finish(handle?.facts ?? .init())
-            loop.loads.end(on: loop.index)  // it counts as a request until its response
+            loop.loads.end(on: loop.index)  // a WebSocket counts as a request until its response
         }
 
         func readFrames(_ input: inout UnsafeRawBufferPointer) {

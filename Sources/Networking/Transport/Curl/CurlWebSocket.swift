@@ -140,7 +140,7 @@
             case .connecting, .ended: return
             case .handshake, .open: break
             }
-            // The close frame may wait for messages that the peer does not take.
+            // The close frame may wait behind messages that the peer does not take.
             if outbox.closing != nil, due == .max { setDue(webSockets.now.adding(CurlWebSocket.closingTime)) }
             read()
             write()

@@ -4,10 +4,10 @@
     /// The WebSockets of a loop, on its thread.
     ///
     /// libcurl opens their connections (`CURLOPT_CONNECT_ONLY`), with the configured proxies, TLS settings and
-    /// addresses. From then on, the loop waits for their sockets itself. They have a multi handle of their own, so that
-    /// they take no connection from the requests. With a common handle, libcurl would also close an open but still
-    /// unused WebSocket connection whenever a request begins. The handle is released when the last WebSocket has ended,
-    /// because before 7.85, libcurl keeps the file descriptors of connections that have ended.
+    /// addresses. From then on, the loop itself waits for their sockets. WebSockets have a multi handle of their own,
+    /// so that they take no connection from the requests. With a common handle, libcurl would also close an open but
+    /// still unused WebSocket connection whenever a request begins. The handle is released when the last WebSocket has
+    /// ended, because before 7.85, libcurl keeps the file descriptors of connections that have ended.
     ///
     /// Exclusivity is not checked at run time, because only one thread uses the object, and accesses do not overlap.
     final class CurlWebSockets {
@@ -200,7 +200,7 @@
             multi = nil
         }
 
-        /// Memory for a chunk, which is given back when the chunk has been sent.
+        /// Takes memory for a chunk. The memory is given back when the chunk has been sent.
         func takeMemory() -> UnsafeMutableRawBufferPointer {
             spare.popLast() ?? .allocate(byteCount: WebSocketWriter.chunkSize, alignment: 16)
         }

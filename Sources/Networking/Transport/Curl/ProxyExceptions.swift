@@ -2,9 +2,9 @@
     import Foundation
 
     /// The entries of `no_proxy` that have a port, such as `localhost:8080`. libcurl compares an entry with the host
-    /// only, so it would send requests to this host and port through the proxy. The entries have the same meaning as in
-    /// Go and Node.js. A name stands for the host and its subdomains. A name with a leading dot or `*.` stands for the
-    /// subdomains only.
+    /// only, so it would send requests to the host and port of such an entry through the proxy. The entries have the
+    /// same meaning as in Go and Node.js. A name stands for the host and its subdomains. A name with a leading dot or
+    /// `*.` stands for the subdomains only.
     struct ProxyExceptions: Hashable, Sendable {
         private struct Entry: Hashable {
             let host: String

@@ -124,6 +124,6 @@ extension HTTPRequest {
     /// Excludes the response of the request from the download: it is not written into the file.
     mutating func endDownload() { parts[Download.self] = nil }
 
-    /// Makes the response of this request part of the download of `other`, a request of the same attempt.
+    /// Makes this request part of the same download as `other`, which is a request of the same attempt.
     mutating func continueDownload(of other: HTTPRequest) { parts[Download.self] = other.parts[Download.self] }
 }

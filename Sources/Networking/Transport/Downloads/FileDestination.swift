@@ -152,7 +152,7 @@ public struct FileDestination: Sendable {
         defer { file.close() }
         let isContinuable = try begin(file, response)
         let pause = response.request.parts.transfer?.downloadPause
-        // A part that only this call continues stays after a pause.
+        // If only this call continues the part, the part is kept only after a pause.
         var isKept: Bool { isContinuable && (resuming != .never || pause?.wasInterrupted == true) }
         do {
             try await PauseGate.passing(pause) {
@@ -194,7 +194,8 @@ public struct FileDestination: Sendable {
                 response.request.headers[.ifRange] == point.validator, point.isContinued(by: response, at: start)
             else {
                 throw NetworkError(
-                    .malformedResponse, reason: "the response is a part that does not match the requested range")
+                    .malformedResponse,
+                    reason: "the server sent a part of the content that does not match the requested range")
             }
             try file.truncate(to: start)
             return true
@@ -223,7 +224,8 @@ public struct FileDestination: Sendable {
         unlink(newNote.path)
     }
 
-    /// Whether a response is the rest of the file. If false, a partial response is one that the app has asked for.
+    /// Whether a response is the rest of the file. If false and the response is partial, the app itself has asked for
+    /// this range.
     private func isRest(_ response: HTTPResponse) -> Bool {
         response.status == .partialContent && (resuming != .never || response.request.parts.download?.isRest == true)
     }

@@ -36,7 +36,8 @@ final class PartFile: @unchecked Sendable {  // because a download writes chunk 
                     systemClose(file)
                     throw NetworkError(
                         .fileNotWritable,
-                        reason: "the file \(url.lastPathComponent) exists, and is not a file of this user")
+                        reason:
+                            "the file \(url.lastPathComponent) exists already, and is not a regular file of this user")
                 }
             }
             guard file >= 0 else { throw fault(errno) }

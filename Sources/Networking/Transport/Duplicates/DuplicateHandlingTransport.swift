@@ -100,8 +100,8 @@ package final class DuplicateHandlingTransport: Transport {
         case waiting(SharedTransfer.Caller)
     }
 
-    /// Begins a transfer, or applies the policy to the equal transfer in progress. If that transfer ends before the
-    /// policy is applied, the search is repeated.
+    /// Searches for an equal transfer in progress and applies the policy to it, or begins a transfer. If the transfer
+    /// that was found ends before the policy is applied, the search is repeated.
     private func place(_ key: DuplicateKey, _ policy: DuplicateRequestPolicy) throws -> Place {
         while true {
             switch running.place(for: key, ignoring: ignored) {

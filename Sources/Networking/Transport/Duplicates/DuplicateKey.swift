@@ -41,9 +41,9 @@ struct DuplicateKey: Sendable {
 
     /// Whether the response to one request is also valid for the other request. Requests of one group may differ, even
     /// in the delivery of their responses. Two requests with different idempotency keys, for example after a double
-    /// tap, do not share a response. A call that accepts a status must get the whole body. A call that rejects the
-    /// status does not read the whole body. A call that does not follow a redirect must not get the response of the
-    /// redirect's target.
+    /// tap, do not share a response. The calls must accept the same statuses: a call that accepts a status needs the
+    /// whole body, but a call that rejects it does not read the whole body. A call that does not follow a redirect must
+    /// not get the response of the redirect's target.
     func sharesResponse(of other: DuplicateKey, ignoring ignored: [HTTPHeader.Name]) -> Bool {
         isComparable && other.isComparable && isEqual(to: other, ignoring: ignored)
             && request.parts.duplicates.state == other.request.parts.duplicates.state

@@ -21,9 +21,9 @@
 public struct DuplicateRequestPolicy: Sendable {
     /// What happens to two equal requests.
     ///
-    /// A choice selects the transfer that continues (the transfer in progress or a new one) and the calls that get
-    /// its response. The other calls end with ``NetworkError/Kind/cancelled`` at once; no handler sends their requests
-    /// again.
+    /// A choice selects the transfer that continues: the transfer in progress or a new one. It also selects the calls
+    /// that get the response of this transfer. The other calls end with ``NetworkError/Kind/cancelled`` at once; no
+    /// handler sends their requests again.
     public struct Choice: Sendable {
         enum Audience: Sendable {
             case all
@@ -59,8 +59,8 @@ public struct DuplicateRequestPolicy: Sendable {
         public static let keepLatest = Choice(action: .share(.latest))
 
         /// The transfer in progress continues, and `observer` is called with the result of this transfer. All calls
-        /// end. The transfer ends after the total time-out of its request (`timeouts.total`), counted from the moment
-        /// of the choice. If the request has no total time-out, the transfer has no deadline.
+        /// end. The transfer must end within the total time-out of its request (`timeouts.total`), counted from the
+        /// moment of the choice. If the request has no total time-out, the transfer has no deadline.
         public static func share(
             notifying observer: @escaping @Sendable (Result<HTTPResponse, any Error>) -> Void
         ) -> Choice {

@@ -74,8 +74,8 @@ final class RunningDownload: Sendable {
     /// Sends the request.
     ///
     /// - Parameter forget: A closure to call when the download has ended. A download ends when its file is closed or
-    ///   has been moved to its target. It also ends when its attempt fails before a file was created, for example after
-    ///   an error response, or when its body is released.
+    ///   has been moved to its target. It also ends when its body is released, or when its attempt fails before a file
+    ///   was created, for example after an error response.
     func send(
         _ request: HTTPRequest, delivering delivery: BodyDelivery, over base: any Transport,
         whenOver forget: @escaping @Sendable () -> Void

@@ -61,8 +61,8 @@ final class SharedTransfer: Sendable {
     }
 
     /// Starts a task that is independent of the caller's task. If the system supports it, the task starts immediately
-    /// on the caller's thread and runs there until it first suspends. Moving a task to another thread takes ten times
-    /// as long, and is unnecessary for a task that never suspends.
+    /// on the caller's thread and runs there until it first suspends. Starting the task on another thread would take
+    /// ten times as long, and is unnecessary for a task that never suspends.
     private func start(on base: any Transport) -> Task<Void, Never> {
         // The transfer continues after the deadline of the call that starts it.
         Deadline.$inherited.withValue(nil) {
@@ -94,7 +94,8 @@ final class SharedTransfer: Sendable {
 
     /// Attaches a caller; returns nil if the transfer is over.
     ///
-    /// - Parameter reason: The reason with which the earlier callers end; nil if they stay attached.
+    /// - Parameter reason: The reason in the error that the earlier callers get; nil if the earlier callers stay
+    ///   attached.
     func attach(superseding reason: String? = nil) -> Caller? {
         let waiter = Waiter()
         let superseded: Few<Waiter>? = state.withLock { state in

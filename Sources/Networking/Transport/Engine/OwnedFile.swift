@@ -11,16 +11,18 @@ package enum OwnedFile {
         guard file >= 0 else {
             switch errno {
             case ENOENT: return nil
-            case ELOOP, ENXIO: throw Irregular("it is a symbolic link or a socket")
+            case ELOOP, ENXIO: throw Irregular("expected a regular file, found a symbolic link or a socket")
             default: throw FileLock.fault(path, reading: true)
             }
         }
         defer { close(file) }
         var status = stat()
         guard fstat(file, &status) == 0 else { throw FileLock.fault(path, reading: true) }
-        guard [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else { throw Irregular("it is not a file") }
+        guard [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) else {
+            throw Irregular("expected a regular file, found something else")
+        }
         guard FileLock.isTrusted(status) else {
-            throw Irregular("expected a file of the user \(geteuid()), found one of the user \(status.st_uid)")
+            throw Irregular("the file belongs to the user \(status.st_uid); expected the user \(geteuid())")
         }
         var content = Data()
         var bytes = [UInt8](repeating: 0, count: 16_384)
@@ -30,7 +32,7 @@ package enum OwnedFile {
             guard count >= 0 else { throw FileLock.fault(path, reading: true) }
             guard count > 0 else { return content }
             content += bytes[..<count]
-            guard content.count <= limit else { throw Irregular("it has more than \(limit) bytes") }
+            guard content.count <= limit else { throw Irregular("expected at most \(limit) bytes, found more") }
         }
     }
 
@@ -74,8 +76,8 @@ package enum OwnedFile {
         unlink(path + ".new")
     }
 
-    /// Checks that an open file is a regular file of this user or of the system, with only one name. If this user owns
-    /// the file, other users lose their access to it.
+    /// Checks that an open file is a regular file with only one hard link, and that it belongs to this user or to the
+    /// system. If this user owns the file, other users lose their access to it.
     ///
     /// - Returns: False if the file has been removed or replaced.
     static func isInUse(_ file: Int32, at path: String) throws -> Bool {
@@ -114,7 +116,7 @@ package enum OwnedFolder {
         return names
     }
 
-    /// Creates a folder if it does not exist, with the folders that contain it.
+    /// Creates a folder and the folders that contain it, unless they exist already.
     ///
     /// - Throws: ``NetworkError/Kind/fileNotWritable`` if others can read an existing folder. Such a folder is not
     ///   changed, because it may have another purpose.
@@ -143,13 +145,13 @@ package enum OwnedFolder {
         guard owner == geteuid() else {
             throw NetworkError(
                 .fileNotWritable,
-                reason: "the directory \(path): expected one of the user \(geteuid()), found one of the user \(owner)")
+                reason: "the directory \(path) belongs to the user \(owner); expected the user \(geteuid())")
         }
         guard status.st_mode & 0o077 == 0 else {
             let mode = String(status.st_mode & 0o777, radix: 8)
             throw NetworkError(
                 .fileNotWritable,
-                reason: "the directory \(path): expected the permissions 700, found \(mode), so others can use it")
+                reason: "the directory \(path) has the permissions \(mode), so other users can use it; expected 700")
         }
     }
 }

@@ -5,7 +5,7 @@ final class RefusalRule: Sendable {
     let head: @Sendable (HTTPResponse) -> Bool
     /// Whether the body of a response refuses the token, although its head does not.
     let body: @Sendable (HTTPResponse) -> Bool
-    /// Receives the response to one of several requests of an attempt, if this request has advanced the attempt.
+    /// If an attempt sends several requests, receives the response to each request that has advanced the attempt.
     let progress: @Sendable (HTTPResponse) -> Void
 
     init(

@@ -26,14 +26,14 @@ extension HTTPRequest {
     var reportsDoubt: Bool { parts.transfer?.rules?.reportsDoubt ?? false }
 
     /// Whether an engine may send the request again, although the server may have executed it. The method must be
-    /// idempotent, and the body readable again. The first request must not cause the second one to be refused. The call
-    /// must allow a repetition.
+    /// idempotent, and the body must be readable again. The request must have no condition of a write, which is false
+    /// after the server has executed the request once. The call must allow a repetition.
     var isRepeatable: Bool {
         method.isIdempotent && body.isReplayable && !headers.hasWriteCondition && !reportsDoubt
     }
 }
 
-/// The limits of the body of a rejected response, and of a redirect that is followed.
+/// The limits for the body of a rejected response, and for the body of a redirect that is followed.
 enum RejectedBody {
     /// The maximum number of bytes: 1 MiB, which is enough for the text of an error.
     static let maximumSize = HTTPStatus.rejectedBodySize

@@ -1,6 +1,6 @@
 /// The reason why a call waits.
 public enum RequestWait: Sendable {
-    /// An admission policy delays the call until it has a permit or an access token. The value is the name of the
+    /// An admission policy delays the call until the call has a permit or an access token. The value is the name of the
     /// policy's type.
     case admission(policy: String)
     /// An attempt has failed, and another attempt follows after a delay. A delay of zero means immediately.
@@ -11,8 +11,8 @@ public enum RequestWait: Sendable {
     case paused
 }
 
-/// An event of a request that the code below the pipeline reports: the engines, the transport that follows redirects,
-/// and the error handlers that wait.
+/// An event of a request, reported by code below the pipeline: by the engines, by the transport that follows redirects,
+/// and by the error handlers that wait.
 enum RequestSignal: Sendable {
     /// An engine has accepted the request and is about to send it.
     case sent(HTTPRequest)

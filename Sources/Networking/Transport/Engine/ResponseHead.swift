@@ -104,7 +104,7 @@ extension HTTPHeaders {
 
 extension HTTPResponse {
     /// The number of bytes of the body according to `Content-Length`; nil if the field is missing, or if it does not
-    /// count the bytes of the file (RFC 9112 section 6.3).
+    /// count the bytes that the caller receives (RFC 9112 section 6.3).
     var statedLength: Int64? {
         let hasBody = request.method != .head && status != .noContent && status != .notModified
         guard hasBody, !headers.isDecoded, !headers.hasTransferCoding else { return nil }

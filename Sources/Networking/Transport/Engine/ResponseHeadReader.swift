@@ -115,7 +115,7 @@ package struct ResponseHeadReader {
         guard let status else { return .malformed("there is no status line") }
         let isUpgrade = status == .switchingProtocols
         guard !isUpgrade || acceptsUpgrade else {
-            return .malformed("switching protocols (status 101) is not supported")
+            return .malformed("the server switched protocols (status 101), although the request did not ask for it")
         }
         guard !status.isInformational || isUpgrade else {
             let size = size

@@ -14,15 +14,16 @@ public import Foundation
 /// If an engine does not support a setting, the transport's initializer throws an error of kind
 /// ``NetworkError/Kind/invalidRequest`` that names the setting. `URLSession` on Linux supports none of these settings.
 ///
-/// On Apple platforms, App Transport Security checks servers as well. If the device does not trust an authority, the
-/// domain needs an exception in the app's `Info.plist`.
+/// On Apple platforms, App Transport Security checks servers as well. If the device does not trust the authority of a
+/// server, the server's domain needs an exception in the app's `Info.plist`.
 public struct TLSConfiguration: Hashable, Sendable {
     /// The certificate authorities that the client trusts. Default: the authorities of the system.
     public var trust: Trust
     /// The pins of the accepted public keys. The server's key must match one of the pins, and its certificate must be
     /// trusted, too. Default: none, which means that any key is accepted.
     public var pins: [TLSConfiguration.Pin]
-    /// The certificate that the client sends to each server that requests one, even after a redirect. Default: none.
+    /// The certificate that the client sends to a server that requests one. A request that was redirected to another
+    /// origin does not send it there. Default: none.
     public var clientCertificate: ClientCertificate?
     /// The oldest version of TLS that the client accepts. Default: TLS 1.2.
     public var minimumVersion: Version

@@ -22,7 +22,7 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
     /// The request of the call that the transfer continues. The session and the policies of this call are notified of
     /// the response. Nil if the transfer belongs to the call itself.
     private let continuing: HTTPRequest?
-    /// What the call decides about a response from its status alone; nil if it accepts every status.
+    /// What the call decides about a response from its status alone; nil if the call accepts every status.
     let rules: (any StatusRules)?
     private let held: Locked<(any TransferAdmission)?>
 
@@ -85,16 +85,17 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
         return refusal.body(response)
     }
 
-    /// Notifies the session of the response to one of several requests of an attempt. This request has advanced the
-    /// attempt.
+    /// Passes a response to the session. The attempt sends several requests, and the request of this response has
+    /// advanced the attempt.
     func receive(progress response: HTTPResponse) { refusal?.progress(response) }
 
     private func inCall(_ response: HTTPResponse) -> HTTPResponse {
         continuing.map { response.inCall(of: $0) } ?? response
     }
 
-    /// The context of one of several requests of an attempt. The policies do not receive the head of its response. They
-    /// receive the response of the attempt when the attempt ends. Only the whole attempt can be paused.
+    /// The context for a single request of an attempt that sends several requests. The policies do not receive the
+    /// response head of this request. They receive the response of the attempt when the attempt ends. Only the whole
+    /// attempt can be paused.
     var aside: TransferContext {
         TransferContext(events: events, meter: meter, isDownload: isDownload, refusal: refusal, rules: rules)
     }

@@ -84,7 +84,7 @@ public struct WebSocketClose: Hashable, Error {
 
     /// The code.
     public let code: Code
-    /// The text beside the code; often empty. At most 123 bytes of UTF-8.
+    /// The text that follows the code in the close frame; often empty. At most 123 bytes of UTF-8.
     public let reason: String
 
     /// Creates an end.

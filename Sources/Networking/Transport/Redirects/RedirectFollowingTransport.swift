@@ -3,9 +3,9 @@ import Foundation
 /// A transport that follows redirects in the same way on every engine.
 ///
 /// A 301 or 302 changes POST to GET, a 303 changes every method except HEAD to GET, and a 307 or 308 preserves method
-/// and body. If scheme, host or port changes, the next request contains only fields of two kinds. The first kind is
-/// known to be harmless. Without fields of the second kind, such as `Idempotency-Key`, `Prefer` and `Upload-Checksum`,
-/// the request would have another meaning. A redirect from https to http is refused.
+/// and body. If scheme, host or port changes, the next request contains only fields that are known to be harmless, and
+/// fields without which the request would have another meaning. Examples of the second kind are `Idempotency-Key`,
+/// `Prefer` and `Upload-Checksum`. A redirect from https to http is refused.
 struct RedirectFollowingTransport: Transport {
     let base: any Transport
     var policy = RedirectPolicy.standard
@@ -145,8 +145,8 @@ enum Redirect {
         return next
     }
 
-    /// Throws an error if a request cannot follow a redirect: its body was sent and cannot be read again, or it has
-    /// lost the condition of a write.
+    /// Throws an error if the redirect cannot be followed. Either the body was sent and cannot be read again, or the
+    /// next request has lost the condition of a write.
     static func check(_ next: HTTPRequest, after response: HTTPResponse) throws {
         guard next.body.isReplayable else {
             throw refusal("the body cannot be sent a second time", response)
@@ -156,7 +156,10 @@ enum Redirect {
         let isElsewhere = next.origin != response.request.origin
         if !next.method.isSafe, let lost = conditions.first(where: { isElsewhere || !next.headers.contains($0.name) }) {
             let reason =
-                "\(lost.name) " + (isElsewhere ? "must not be sent to another origin" : "is the condition of a write")
+                "\(lost.name) "
+                + (isElsewhere
+                    ? "must not be sent to another origin"
+                    : "is the condition of a write, and the redirected request would not contain it")
             throw refusal(reason, response)
         }
     }
@@ -186,8 +189,8 @@ enum Redirect {
 
     /// Returns the URL that the `Location` of a response names.
     static func target(_ location: String, of response: HTTPResponse) throws(TargetFault) -> URL {
-        // A server that redirects to relative paths could make the URL longer with each redirect, and each attempt
-        // keeps its URL.
+        // With relative paths, a server could make the URL longer with each redirect, and each attempt keeps its URL in
+        // memory.
         guard location.utf8.count <= longestTarget else {
             throw TargetFault(reason: "has more than \(longestTarget) bytes")
         }
@@ -203,10 +206,10 @@ enum Redirect {
             throw TargetFault(reason: "leads to a URL of more than \(longestTarget) bytes")
         }
         guard scheme == "https" || response.request.url.scheme?.lowercased() != "https" else {
-            throw TargetFault(reason: "leads from https to http")
+            throw TargetFault(reason: "changes the scheme from https to http")
         }
         guard let url = response.request.withoutForeignUser(target) else {
-            throw TargetFault(reason: "has a user and cannot be read")
+            throw TargetFault(reason: "contains a user and cannot be parsed")
         }
         return inheritingFragment(url, from: response.request.url)
     }

@@ -70,7 +70,9 @@ public struct RedirectPolicy: Sendable {
         guard next.origin?.scheme == "https" || response.request.origin?.scheme != "https",
             let url = response.request.withoutForeignUser(next.url)
         else {
-            throw Redirect.refusal("the policy leads from https to another scheme, or to an unreadable URL", response)
+            throw Redirect.refusal(
+                "the redirect policy changed https to another scheme, or returned a URL that cannot be parsed", response
+            )
         }
         next.url = url
         try Redirect.check(next, after: response)

@@ -20,7 +20,8 @@ extension RunningTask {
         do throws(NetworkError) {
             guard isFirst || transfer.request.body.isReplayable else {
                 throw NetworkError(
-                    .connectionLostBeforeHead, reason: "the connection was lost, and the body cannot be read again")
+                    .connectionLostBeforeHead,
+                    reason: "the connection was lost, and the body of the request cannot be read again")
             }
             let stream = try SessionBodyStream(transfer.request, queue: queue) { [weak self] error in
                 self?.fail(error)
@@ -79,7 +80,10 @@ extension RunningTask {
         case .tooMany:
             fail(
                 NetworkError(
-                    .responseTooLarge, reason: "the reader is too slow: more bytes wait for it than the limit allows"))
+                    .responseTooLarge,
+                    reason:
+                        "the reader of the body is too slow: more bytes wait for the reader than limits.bufferedBytes allows"
+                ))
         }
     }
 

@@ -43,7 +43,8 @@
         /// - Throws: ``NetworkError`` for a background session.
         func prepared(for tls: TLSConfiguration) throws(NetworkError) -> URLSessionConfiguration {
             try NetworkError.require(
-                identifier == nil, "configuration: background sessions are not supported: their tasks outlive the call")
+                identifier == nil,
+                "configuration: background sessions are not supported, because their tasks outlive the call")
             guard let copy = copy() as? URLSessionConfiguration else {
                 throw NetworkError(.invalidRequest, reason: "configuration: the session configuration cannot be copied")
             }

@@ -34,9 +34,9 @@ struct SessionPlatform: Sendable {
 
     /// Returns the limit that applies until there is a sign of a connection; nil if only the idle timeout applies.
     ///
-    /// `URLSession` has no connect timeout. The limit is twice the connect timeout of the request, so that a server has
-    /// time for its response on a reused connection, or on a connection without TLS. If a call has its own idle
-    /// timeout, only that timeout applies.
+    /// `URLSession` has no connect timeout. The limit is twice the connect timeout of the request. On a reused
+    /// connection, or on a connection without TLS, this time includes the server's time to respond. If a call has its
+    /// own idle timeout, only that timeout applies.
     func connectingLimit(_ timeouts: HTTPRequest.Timeouts) -> Duration? {
         guard reportsCertificates, timeouts.effectiveIdle == HTTPRequest.Timeouts.standard.idle else { return nil }
         return timeouts.effectiveConnect * 2

@@ -9,7 +9,7 @@ protocol SessionWebSocketTask: AnyObject, Sendable {
     /// Receives one message.
     func receive(then completion: @escaping @Sendable (Result<WebSocketMessage, any Error>) -> Void)
 
-    /// Sends a ping, and calls the closure at its pong.
+    /// Sends a ping, and calls the closure when the pong arrives.
     func ping(then completion: @escaping @Sendable ((any Error)?) -> Void)
 
     /// Sends a close frame, and closes the connection.
@@ -22,7 +22,7 @@ protocol SessionWebSocketTask: AnyObject, Sendable {
     var closeOfPeer: WebSocketClose? { get }
 }
 
-/// The open connection of a WebSocket task: at most one message is being sent, and at most one is being received.
+/// The open connection of a WebSocket task. At any time, it sends at most one message and receives at most one message.
 ///
 /// The session's delegate retains the connection until ``finish(_:)``, which it calls when the task has ended.
 final class SessionWebSocket: WebSocketConnection {
@@ -118,7 +118,7 @@ final class SessionWebSocket: WebSocketConnection {
         ending.settle(.success(()))
     }
 
-    /// Returns how the connection ended, if it ends now.
+    /// Returns how the connection ends if it ends now.
     private func end(after error: (any Error)?) -> Result<WebSocketClose, any Error> {
         let (close, failure) = state.withLock { ($0.closeOfPeer, $0.failure) }
         if let failure { return .failure(failure) }

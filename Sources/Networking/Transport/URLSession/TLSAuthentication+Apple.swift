@@ -58,7 +58,9 @@
             if let authorities {
                 guard SecTrustSetAnchorCertificates(trust, authorities as CFArray) == errSecSuccess,
                     SecTrustSetAnchorCertificatesOnly(trust, true) == errSecSuccess
-                else { return NetworkError(.tlsUntrusted, reason: "the authorities cannot be set") }
+                else {
+                    return NetworkError(.tlsUntrusted, reason: "the system did not accept the authorities of tls.trust")
+                }
             }
             if authorities != nil || !pins.isEmpty {
                 var error: CFError?

@@ -142,7 +142,7 @@ public final class URLSessionTransport: Transport {
             if request.parts.webSocket != nil {
                 try NetworkError.require(
                     SessionPlatform.current.opensWebSockets,
-                    "WebSocket: URLSession on Linux opens none; use CurlTransport")
+                    "WebSocket: URLSession on Linux cannot open a WebSocket; use CurlTransport")
                 try request.validateHandshake()
             }
             var message = try message(for: request)

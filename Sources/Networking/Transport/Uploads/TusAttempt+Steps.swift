@@ -21,7 +21,8 @@ extension TusAttempt {
             throw TusAttempt.refusal("expected version 1.0.0 of tus, found \(found)", response)
         }
         if let most = response.headers.bytes(.tusMaximumSize), size > most {
-            throw TusAttempt.refusal("the server accepts at most \(most) bytes, the file has \(size)", response)
+            throw TusAttempt.refusal(
+                "the server accepts at most \(most) bytes, and the file has \(size) bytes", response)
         }
         return .create(TusOffer(response.headers))
     }
@@ -40,7 +41,7 @@ extension TusAttempt {
         creation.headers[.uploadMetadata] = resumption.metadataField ?? request.headers[.uploadMetadata]
         if !isAgain { creation.headers[.idempotencyKey] = request.headers[.idempotencyKey] }
         if isFirstPart { creation.headers[.contentType] = TusAttempt.mediaType }
-        if size == 0 { upload.end() }  // the creation is the whole upload
+        if size == 0 { upload.end() }  // an empty file is complete after its creation
         let response = try await exchange(creation)
         guard response.status.isSuccessful, !response.isRefusal else { return .end(ending(response)) }
         let url = try location(of: response)
@@ -66,7 +67,9 @@ extension TusAttempt {
         }
         do throws(Redirect.TargetFault) {
             let url = try Redirect.target(location, of: response)
-            guard url != response.request.url else { throw Redirect.TargetFault(reason: "is that of the request") }
+            guard url != response.request.url else {
+                throw Redirect.TargetFault(reason: "is the URL of the request itself")
+            }
             // After a redirect, another origin must not choose a URL to which the token is sent.
             let hasLeft =
                 response.request.origin != request.origin
@@ -74,7 +77,7 @@ extension TusAttempt {
                     $0.request.origin != request.origin
                 }
             guard !hasLeft || HTTPOrigin(url) != request.origin else {
-                throw Redirect.TargetFault(reason: "leads back to the origin that has redirected the request")
+                throw Redirect.TargetFault(reason: "has the origin that redirected the request to another origin")
             }
             return url
         } catch {
@@ -188,13 +191,13 @@ extension TusAttempt {
     /// of that request was lost. The retry policy decides when the call asks again.
     func busy(_ response: HTTPResponse) -> NetworkError {
         NetworkError(
-            .notProcessed, reason: "the server still works on an earlier request of the upload (423)",
+            .notProcessed, reason: "the server is still working on an earlier request of the upload (423)",
             request: response.request, response: response.withoutStream)
     }
 
     private func wrongOffset(_ expected: String, _ response: HTTPResponse) -> NetworkError {
         let found = response.headers[.uploadOffset].map { String($0.prefix(40)).onOneLine } ?? "none"
-        return TusAttempt.refusal("expected an Upload-Offset \(expected), found \(found)", response)
+        return TusAttempt.refusal("expected a response with an Upload-Offset \(expected), found \(found)", response)
     }
 
     /// Returns the value of `Upload-Checksum`; nil if the system cannot compute the checksum. The field is optional.

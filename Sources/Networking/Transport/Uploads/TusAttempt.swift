@@ -2,9 +2,9 @@ import Foundation
 
 /// One attempt of an upload with [tus 1.0](https://tus.io/protocols/resumable-upload).
 ///
-/// If the note names an upload, the server is asked for its offset; otherwise an upload is created. Then the missing
-/// bytes are sent. A response that belongs to none of these steps is the response of the attempt: the session, the
-/// retry policy and the validators handle it like any other response.
+/// If the note names an upload, the attempt asks the server for the offset of this upload; otherwise the attempt
+/// creates an upload. Then the attempt sends the missing bytes. A response that belongs to none of these steps is the
+/// response of the attempt: the session, the retry policy and the validators handle it like any other response.
 struct TusAttempt {
     /// What follows a step.
     enum Step {
@@ -77,7 +77,8 @@ struct TusAttempt {
         return ending(response)
     }
 
-    /// Returns a request about the upload, with the token of the call if the request goes to the same origin.
+    /// Returns a request about the upload. The request contains the token of the call only if it goes to the same
+    /// origin as the call's request.
     func make(_ method: HTTPMethod, _ url: URL, body: HTTPBody = .empty) -> HTTPRequest {
         var next = request
         next.method = method
@@ -130,8 +131,8 @@ struct TusAttempt {
     }
 }
 
-/// Limits how much an attempt sends and repeats. Whatever the server responds, the attempt ends after it has sent at
-/// most a small multiple of the file.
+/// Limits how much an attempt sends and repeats. Whatever the server responds, the attempt sends at most a small
+/// multiple of the file's size.
 struct TusPatience {
     private var beginnings = 0
     /// The largest position that the server has named.
@@ -152,7 +153,8 @@ struct TusPatience {
     init(size: Int, partSize: Int?) {
         (self.size, self.partSize) = (size, max(min(partSize ?? size, size), 1))
         most = self.partSize
-        // An upload continues even if the server takes little of each request, unless it takes hardly anything.
+        // An upload continues even if the server takes only a small part of each request, unless it takes hardly any
+        // bytes.
         mostSteps = 50 + 3 * (size / min(self.partSize, 16_384))
     }
 
@@ -177,7 +179,8 @@ struct TusPatience {
         case .end: return
         case .create where beginnings >= 2: throw TusAttempt.refusal("the server has forgotten the upload twice")
         case .send(let start) where start > position:
-            // If the server has taken only a part of a request, the rest was sent unnecessarily.
+            // If the server has taken only a part of a request, the rest was sent unnecessarily, so the next request is
+            // smaller.
             if end > start { most = min(max(2 * (start - position), 65_536), partSize) }
             if end == start { most = min(2 * most, partSize) }
             (position, repeats, idleSteps) = (start, 1, 0)
@@ -188,8 +191,8 @@ struct TusPatience {
         }
         steps += 1
         if repeats > 2 || idleSteps > 12 {
-            throw TusAttempt.refusal("the server takes no bytes, and does not say why")
+            throw TusAttempt.refusal("the server took none of the bytes that were sent, and gave no reason")
         }
-        if steps > mostSteps { throw TusAttempt.refusal("the server takes only few bytes of each request") }
+        if steps > mostSteps { throw TusAttempt.refusal("the server took only a few bytes of each request") }
     }
 }

@@ -52,7 +52,8 @@ extension HTTPHeader.Name {
 }
 
 extension HTTPHeaders {
-    /// The value of a field that is a number of bytes; nil if there is no field, or if its value is not such a number.
+    /// Returns the number of bytes that a field states; nil if there is no such field, or if its value is not a number
+    /// of bytes.
     func bytes(_ name: HTTPHeader.Name) -> Int? {
         guard let text = self[name], !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             return nil

@@ -17,7 +17,8 @@ struct UploadTransport: Transport {
         _ request: HTTPRequest, delivering delivery: BodyDelivery, as upload: UploadOrder
     ) async throws -> HTTPResponse {
         if upload.isComplete {
-            throw TusAttempt.refusal("it is complete, and only another call sends the file again")
+            throw TusAttempt.refusal(
+                "the server has all bytes of the file, and only a new call can send the file again")
         }
         let note = try UploadNote(of: upload, at: (request.parts.transfer?.clock ?? .continuous).date())
         defer { note.close() }
@@ -112,7 +113,7 @@ extension HTTPRequest.Parts {
 extension HTTPRequest {
     /// Begins an attempt to upload a file.
     ///
-    /// - Parameter discards: Whether the upload is given up.
+    /// - Parameter discards: Whether the attempt asks the server to discard the upload.
     /// - Throws: ``NetworkError/Kind/invalidRequest`` if the request cannot be a resumable upload.
     mutating func beginUpload(_ file: ResumableFile, discards: Bool) throws(NetworkError) {
         try NetworkError.require(

@@ -101,17 +101,26 @@ extension WebSocketDecoder {
         }
         guard (second & 0x80 != 0) == isMasked else {
             throw .protocolError(
-                isMasked ? "expected a masked frame, found one without a mask" : "a server must not mask its frames")
+                isMasked
+                    ? "expected a masked frame, found one without a mask"
+                    : "expected a frame without a mask, found a masked frame from the server")
         }
         if opcode.isControl {
-            guard first & 0x80 != 0 else { throw .protocolError("a control frame must not be fragmented") }
+            guard first & 0x80 != 0 else {
+                throw .protocolError("expected a complete control frame, found a fragmented one")
+            }
             guard second & 0x7F <= WebSocketFrame.largestControl else {
                 throw .protocolError("expected at most 125 bytes in a control frame, found more")
             }
         } else if opcode == .continuation {
-            guard partial != nil else { throw .protocolError("found a continuation, but no message has begun") }
+            guard partial != nil else {
+                throw .protocolError("expected the first frame of a message, found a continuation frame")
+            }
         } else {
-            guard partial == nil else { throw .protocolError("found a new message inside of a message") }
+            guard partial == nil else {
+                throw .protocolError(
+                    "expected a continuation frame of the current message, found the first frame of another message")
+            }
         }
         guard first & 0x40 == 0 || inflater != nil && (opcode == .text || opcode == .binary) else {
             throw .protocolError("expected the reserved bit 1 to be 0, found 1")

@@ -141,7 +141,8 @@ extension HTTPRequest {
     /// - Throws: ``NetworkError`` of kind ``NetworkError/Kind/invalidRequest``.
     func validateHandshake() throws {
         try NetworkError.require(method == .get, "WebSocket: expected GET, found \(method)")
-        try NetworkError.require(body.isEmpty, "WebSocket: expected no body")
+        try NetworkError.require(
+            body.isEmpty, "WebSocket: expected a request without a body, found a request with a body")
         for field in allHeaders where WebSocketHandshake.ownFields.contains(field.name) {
             throw NetworkError(
                 .invalidRequest,

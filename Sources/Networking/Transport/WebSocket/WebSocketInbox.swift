@@ -50,7 +50,8 @@ package final class WebSocketInbox: Sendable {
         reader?.settle(.success(()))
     }
 
-    /// Ends the inbox. Messages that are already in the inbox are still delivered. Only the first end counts.
+    /// Ends the inbox. Messages that are already in the inbox are still delivered. Only the first call of this method
+    /// has an effect.
     package func finish(_ end: Result<WebSocketClose, any Error>) {
         let reader = state.withLock { state in
             state.end = state.end ?? end

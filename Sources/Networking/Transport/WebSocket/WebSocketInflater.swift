@@ -17,8 +17,8 @@ package final class WebSocketInflater {
 
     /// Whether a message may refer to earlier messages.
     private let keepsContext: Bool
-    /// The number of streams that have ended within the current message. It is limited, because each end costs much
-    /// more time than the decompression of its bytes.
+    /// The number of streams that have ended within the current message. The number is limited, because ending a stream
+    /// takes much more time than decompressing its bytes.
     private var ends = 0
     private static let mostEnds = 64
     #if os(Linux)

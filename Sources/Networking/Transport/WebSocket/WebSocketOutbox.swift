@@ -116,7 +116,8 @@ package final class WebSocketOutbox: Sendable {
 extension NetworkError {
     /// The error of a message that is sent after the socket was closed.
     static var webSocketIsClosing: NetworkError {
-        NetworkError(.webSocketClosed, reason: "the socket was closed, and sends no further messages: open another one")
+        NetworkError(
+            .webSocketClosed, reason: "the socket was closed and cannot send further messages; open another socket")
     }
 
     /// The error of a connection that ended without a close frame.

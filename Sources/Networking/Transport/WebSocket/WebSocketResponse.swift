@@ -73,7 +73,9 @@ struct WebSocketResponse {
                 return .body(part)
             case .chunkEnd:
                 guard let line = try readLine(&input) else { return nil }
-                guard line.isEmpty else { throw WebSocketResponse.malformed("expected the end of a chunk") }
+                guard line.isEmpty else {
+                    throw WebSocketResponse.malformed("expected a line break after a chunk, found other bytes")
+                }
                 state = .chunkSize
             case .trailer:
                 guard let line = try readLine(&input) else { return nil }
@@ -138,7 +140,7 @@ struct WebSocketResponse {
         let digits = line.prefix { $0 != UInt8(ascii: ";") && !HTTPGrammar.isBlank($0) }
         guard !digits.isEmpty, digits.count <= 15, digits.allSatisfy({ PercentEncoding.isHexDigit($0) }),
             let size = Int(String(decoding: digits, as: UTF8.self), radix: 16)
-        else { throw malformed("expected the size of a chunk") }
+        else { throw malformed("expected the size of a chunk as a hexadecimal number, found another line") }
         return size
     }
 

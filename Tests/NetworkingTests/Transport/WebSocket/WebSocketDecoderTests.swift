@@ -31,8 +31,9 @@ struct WebSocketDecoderTests {
     static let faultCases: [(bytes: [UInt8], code: WebSocketClose.Code, text: String)] = [
         ([0xC1, 0x00], 1002, "reserved bit 1"), ([0xA1, 0x00], 1002, "reserved bits 2 and 3"),
         ([0x91, 0x00], 1002, "reserved bits 2 and 3"), ([0x83, 0x00], 1002, "opcode"), ([0x8B, 0x00], 1002, "opcode"),
-        ([0x81, 0x80], 1002, "must not mask"), ([0x09, 0x00], 1002, "fragmented"), ([0x89, 126], 1002, "125"),
-        ([0x80, 0x00], 1002, "no message has begun"), ([0x01, 0x00, 0x01, 0x00], 1002, "inside of a message"),
+        ([0x81, 0x80], 1002, "without a mask"), ([0x09, 0x00], 1002, "fragmented"), ([0x89, 126], 1002, "125"),
+        ([0x80, 0x00], 1002, "found a continuation frame"),
+        ([0x01, 0x00, 0x01, 0x00], 1002, "first frame of another message"),
         ([0x82, 126, 0, 125], 1002, "shortest form"),
         ([0x82, 127, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF], 1002, "shortest form"),
         ([0x82, 127, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF], 1002, "shortest form"),

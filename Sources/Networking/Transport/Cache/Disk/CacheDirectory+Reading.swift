@@ -48,7 +48,7 @@ extension CacheDirectory {
         case response(CachedResponse)
         /// The file was removed meanwhile.
         case missing
-        /// The file has other bytes than those that were written.
+        /// The bytes of the file differ from those that were written.
         case damaged
         /// The file cannot be read now, is too large, has the format of another version, or belongs to another URL.
         case foreign

@@ -45,7 +45,7 @@ extension CacheDirectory {
         }
     }
 
-    /// Returns the time of the last failed removal of a URL; 0 if there is none.
+    /// Returns the time of the last failed attempt to remove a URL's responses; 0 if there is none.
     func removalTime(of number: UInt64) -> UInt64 {
         pending.withLock { $0.isEmpty ? 0 : max($0[number] ?? 0, $0[0] ?? 0) }
     }

@@ -13,8 +13,9 @@ final class CacheDirectory: Sendable {
     let heuristicFreshness: Double
     let lock: FileLock
     let usage = Locked(CacheUsage())
-    /// The time of the last failed removal of each URL. The key is the number that identifies the URL; the key 0 means
-    /// all URLs. A stored response is not used if its request was sent before the time that is recorded for its URL.
+    /// For each URL, the time of the last failed attempt to remove its responses. The key is the number that identifies
+    /// the URL; the key 0 means all URLs. A stored response is not used if its request was sent before the time that is
+    /// recorded for its URL.
     let pending = Locked<[UInt64: UInt64]>([:])
 
     /// Uses a directory. Creates the directory if it does not exist. Only its owner can read it.

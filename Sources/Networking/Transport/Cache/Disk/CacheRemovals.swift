@@ -1,7 +1,7 @@
 import Foundation
 
-/// The file that records the removals of all processes that share a directory. A response is not stored if its request
-/// was sent before a removal of its URL, because the response may be outdated.
+/// The file that records the removals of all processes that share a directory. A response is not stored if the stored
+/// responses of its URL have been removed since its request was sent, because the response may be outdated.
 ///
 /// Each line consists of a time, in nanoseconds since 1970, and the checksum of a URL (`CacheDirectory.number`). Zero
 /// stands for all URLs. The caller must lock the file.
