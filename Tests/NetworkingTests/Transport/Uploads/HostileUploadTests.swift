@@ -43,7 +43,7 @@ struct HostileUploadTests {
         let fixture = try UploadFixture()
         fixture.server.order(.patch, .claim("100000000"))
         await #expect { try await fixture.upload() } throws: { ($0 as? NetworkError)?.kind == .uploadRefused }
-        for (count, reason) in [(0, "none of the bytes"), (1, "only few bytes")] {
+        for (count, reason) in [(0, "none of the bytes"), (1, "only a few bytes")] {
             let other = try UploadFixture()
             for _ in 0..<1_000 { other.server.order(.patch, .take(count)) }
             await #expect { try await other.upload() } throws: {
