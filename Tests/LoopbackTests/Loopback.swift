@@ -46,6 +46,7 @@ extension Trait where Self == PromptTasksTrait {
             }
             let transport = try CurlTransport()
             try await withTaskExecutorPreference(transport.executor) { try await function() }
+            withExtendedLifetime(transport) {}
         }
     }
 #else

@@ -71,6 +71,31 @@
             #expect(loops.running.allSatisfy { $0 >= most / loops.running.count - 4 })
         }
 
+        @Test("Callers of both kinds together open at most a few connections more")
+        func connectionsOfBoth() {
+            for count in 2...8 {
+                var loops = Loops(count)
+                for _ in 0..<24 { loops.begin() }
+                while !loops.exchanges.isEmpty { loops.end(at: 0) }
+                for _ in 0..<24 { loops.begin(from: 0) }
+                #expect(loops.connections.reduce(0, +) <= 24 + 24 * (count - 1) / count)
+            }
+        }
+
+        @Test("The time in which jobs blocked a loop is not counted by the idle timeout and the connect timeout")
+        func blockedTime() {
+            for isConnected in [true, false] {
+                var activity = CurlActivity(.init(idle: .seconds(2), connect: .seconds(2)))
+                activity.begin(at: 1_000_000_000, isConnected: isConnected)
+                activity.delay(by: 10_000_000_000)
+                guard case .check(let time) = activity.status(at: 12_000_000_000, isHeldBack: false, uploaded: nil)
+                else { Issue.record("the timeout has passed"); continue }
+                #expect(time == 13_000_000_000)
+                guard case .passed = activity.status(at: time, isHeldBack: false, uploaded: nil)
+                else { Issue.record("the timeout has not passed"); continue }
+            }
+        }
+
         @Test("A task leaves the thread of a loop that is busier than others")
         func leaves() {
             var loops = Loops(2)

@@ -42,6 +42,12 @@
             last = now
         }
 
+        /// Excludes a span, in which the loop could not read from its sockets, from the timeouts.
+        mutating func delay(by span: UInt64) {
+            start = start.adding(span)
+            last = last?.adding(span)
+        }
+
         /// Records that bytes arrived at the given time, which may be before the last activity.
         mutating func note(arrival: UInt64) {
             if let last { self.last = max(last, arrival) }

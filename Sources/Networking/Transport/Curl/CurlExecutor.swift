@@ -14,18 +14,19 @@
         /// Runs a job on the current thread if it belongs to the transport, so that a task stays on the thread that has
         /// received its response. Otherwise, the job runs on the thread that would get the next exchange.
         func enqueue(_ job: consuming ExecutorJob) {
-            let job = CurlJob(job: UnownedJob(job), executor: asUnownedTaskExecutor())
+            let job = CurlJob(job: UnownedJob(job), executor: self)
             loops[loads.currentIndex ?? loads.next()].run(job)
         }
     }
 
-    /// A job of a task, with the executor that the task prefers.
+    /// A job of a task or an actor, with the executor that it prefers.
     struct CurlJob: Sendable {
         let job: UnownedJob
-        let executor: UnownedTaskExecutor
+        /// The executor, retained because the runtime does not retain it for the jobs of actors.
+        let executor: CurlExecutor
 
         /// Runs the job on the current thread.
-        func run() { job.runSynchronously(on: executor) }
+        func run() { job.runSynchronously(on: executor.asUnownedTaskExecutor()) }
 
         /// Runs the job on the default executor, because the transport has been shut down.
         func leave() { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
@@ -37,17 +38,21 @@
 
         /// Runs jobs until the time of a call of libcurl is over, so that sockets do not wait for longer. Runs at least
         /// one job.
-        mutating func run(_ pace: CurlPace, noting inbox: CurlInbox) {
-            guard !waiting.isEmpty else { return }
-            inbox.noteJobs()
+        ///
+        /// - Returns: How long the jobs ran, in nanoseconds.
+        mutating func run(_ pace: CurlPace, noting inbox: CurlInbox) -> UInt64 {
+            guard !waiting.isEmpty else { return 0 }
+            let begin = CurlLoop.time()
+            inbox.noteJobs(from: begin)
             pace.begin()
             var count = 0
-            repeat {
+            // The time begins with the first check, which is before the first job.
+            while count < waiting.count, !pace.isOver() || count == 0 {
                 waiting[count].run()
                 count += 1
-            } while count < waiting.count && !pace.isOver()
-            inbox.noteJobsEnd()
+            }
             if count == waiting.count { waiting.removeAll(keepingCapacity: true) } else { waiting.removeFirst(count) }
+            return inbox.noteJobsEnd(from: begin)
         }
     }
 #endif

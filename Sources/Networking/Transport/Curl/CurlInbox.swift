@@ -10,6 +10,8 @@
             var isClosed = false
             /// The time at which the loop began to run jobs; nil if it runs none, or if the time is reported.
             var jobsBegin: UInt64?
+            /// The earliest time of the next report.
+            var nextReport: UInt64 = 0
         }
 
         private let state = Locked(State())
@@ -72,35 +74,43 @@
         }
 
         /// Records that the loop begins to run jobs.
-        func noteJobs() {
-            let time = CurlLoop.time()
-            state.withLock { $0.jobsBegin = time }
+        func noteJobs(from begin: UInt64) {
+            state.withLock { $0.jobsBegin = begin }
         }
 
         /// Records that the loop has run jobs.
-        func noteJobsEnd() {
-            guard let begin = state.withLock({ $0.jobsBegin }) else { return }
-            reportBlock(since: begin)
-            state.withLock { $0.jobsBegin = nil }
+        ///
+        /// - Returns: How long the jobs ran, in nanoseconds.
+        func noteJobsEnd(from begin: UInt64) -> UInt64 {
+            reportBlock(since: begin, isOver: true)
         }
 
-        /// The time that jobs may take before ``log`` reports them: 100 ms for one job, and the time after which the
+        /// The time, in nanoseconds, after which ``log`` reports jobs: 100 ms for one job, and the time after which the
         /// loop runs no further job.
         static let longestJobs = 100_000_000 + CurlPace.standard
+        /// A second report follows after a minute at the earliest.
+        private static let silence: UInt64 = 60_000_000_000
 
         /// Reports once that jobs have taken too long. While they run, this is called whenever something is added.
-        private func reportBlock(since begin: UInt64) {
-            let time = CurlLoop.time() &- begin
-            guard time > CurlInbox.longestJobs else { return }
-            let isNew = state.withLock { state in
-                defer { if state.jobsBegin == begin { state.jobsBegin = nil } }
-                return state.jobsBegin == begin
+        @discardableResult
+        private func reportBlock(since begin: UInt64, isOver: Bool = false) -> UInt64 {
+            let now = CurlLoop.time()
+            let time = now &- begin
+            guard isOver || time > CurlInbox.longestJobs else { return time }
+            let isReported = state.withLock { state in
+                guard state.jobsBegin == begin else { return false }
+                state.jobsBegin = nil
+                guard time > CurlInbox.longestJobs, now >= state.nextReport else { return false }
+                state.nextReport = now &+ CurlInbox.silence
+                return true
             }
-            guard isNew else { return }
-            log(
-                "a job blocks the engine: it has used a thread of CurlTransport for \(time / 1_000_000) ms, while the "
-                    + "connections of that thread wait. Move blocking work out of tasks that prefer "
-                    + "CurlTransport.executor.")
+            if isReported {
+                log(
+                    "a job blocks the engine: it has used a thread of CurlTransport for \(time / 1_000_000) ms, while "
+                        + "the connections of that thread wait. Move blocking work out of tasks that prefer "
+                        + "CurlTransport.executor.")
+            }
+            return time
         }
 
         /// Refuses further commands.
@@ -131,13 +141,15 @@
             self.identifier = identifier
         }
 
-        /// Waits until the thread has ended. Returns immediately if it is called on that thread.
+        /// Waits until the thread has ended. Does not wait if it is called on the thread of a loop: two loops that wait
+        /// for each other would never end.
         func join() {
-            if pthread_equal(identifier, pthread_self()) != 0 {
-                pthread_detach(identifier)
-            } else {
-                pthread_join(identifier, nil)
-            }
+            if CurlLoop.current == nil { pthread_join(identifier, nil) } else { leave() }
+        }
+
+        /// Lets the thread end by itself.
+        func leave() {
+            pthread_detach(identifier)
         }
 
         private static let body: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { kept in

@@ -5,6 +5,8 @@
             var running = RunningCount()
             /// The number of exchanges in progress on each loop.
             var loads: [Int]
+            /// The number of exchanges that a loop gets before the next one is used.
+            var level = 24
             /// The largest number of exchanges that were in progress on each loop at the same time.
             var mostLoads: [Int]
             /// The number of WebSockets on each loop, open or not.
@@ -14,9 +16,9 @@
 
             /// Returns the loop for the next exchange: see ``CurlLoads/leastBusy(of:filling:)``. A task that runs on a
             /// loop's thread stays there if the loop is not busier than others, and if it had more exchanges before.
-            func next(among shared: Int, from current: Int?) -> Int {
-                // A loop that also runs the tasks does more work for each exchange.
-                let level = current == nil ? 24 : 4
+            mutating func next(among shared: Int, from current: Int?) -> Int {
+                // A loop that also runs tasks does more work for each exchange.
+                if current != nil { level = 4 }
                 let next = CurlLoads.leastBusy(of: loads.prefix(shared), filling: level)
                 guard let current, current < shared, loads[current] < mostLoads[current],
                     loads[current] / level <= loads[next] / level
@@ -138,7 +140,7 @@
         /// loops are filled in levels of a few exchanges, the first loop first on each level. Therefore, a loop exceeds
         /// its previous maximum only if every other loop has reached its own previous maximum. All loops together
         /// therefore need no more connections to a host than the largest number of exchanges that were in progress at
-        /// the same time.
+        /// the same time, and at most one level for each loop more if the level has changed.
         private static func leastBusy(of loads: ArraySlice<Int>, filling level: Int) -> Int {
             guard loads.count > 1, loads[0] >= level else { return 0 }
             return loads.indices.min { loads[$0] / level < loads[$1] / level } ?? 0

@@ -141,6 +141,7 @@
         /// Runs until the loop is stopped.
         func run() {
             clibcurl_thread_set_owner(Unmanaged.passUnretained(self).toOpaque())
+            defer { clibcurl_thread_set_owner(nil) }
             var commands: [Command] = []
             let (multi, webSockets, pace) = (multi, webSockets, pace)
             while true {
@@ -165,7 +166,7 @@
                 collect()
                 webSockets.run(at: now)
                 checkTimeouts()
-                jobs.run(pace, noting: inbox)
+                runJobs()
                 wait()
             }
             for handle in active { end(handle, .failure(NetworkError(.transportShutDown))) }
@@ -175,6 +176,15 @@
             abandoned = []
             webSockets.stop()
             multi.close()
+        }
+
+        private func runJobs() {
+            guard !jobs.waiting.isEmpty else { return }
+            outcomes.deliver()  // callers do not wait for the jobs
+            let time = jobs.run(pace, noting: inbox)
+            guard time > CurlInbox.longestJobs else { return }
+            // In this time, nothing was read from sockets, so it is not counted by timeouts.
+            for handle in active { handle.exchange?.activity.delay(by: time) }
         }
 
         private func checkConnecting() {

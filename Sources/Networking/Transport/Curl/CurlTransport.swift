@@ -85,20 +85,27 @@
             }
         }
 
+        // Does not wait for the threads, because their tasks may wait for the caller.
         deinit {
-            shutDown()
+            for thread in stop() { thread.leave() }
         }
 
         /// Closes all connections and ends the threads. Calls in progress, and all later calls, end with
         /// ``NetworkError/Kind/transportShutDown``. The method returns when the threads have ended. If the method was
-        /// called before, it returns immediately.
+        /// called before, or in a task on an ``executor``, it returns immediately.
         public func shutDown() {
+            for thread in stop() { thread.join() }
+        }
+
+        /// Stops the loops.
+        ///
+        /// - Returns: The threads, at the first call.
+        private func stop() -> [CurlThread] {
             for loop in loops { loop.stop() }
-            let threads = threads.withLock { threads in
+            return threads.withLock { threads in
                 defer { threads = [] }
                 return threads
             }
-            for thread in threads { thread.join() }
         }
 
         /// Shuts down gracefully, for example before a server process exits. The transport refuses new requests with
@@ -121,9 +128,9 @@
             shutDown()
         }
 
-        /// Runs tasks on the threads of the transport (SE-0417). A call in such a task is made, sent, received and
-        /// decoded on one thread, and no other thread has to be woken. The engine then needs a fifth to a third less
-        /// processor time; a whole call gains less.
+        /// Runs tasks on the threads of the transport (SE-0417). Most calls in such a task are made, sent, received and
+        /// decoded on one thread. The engine then needs a fifth to a third less processor time; a whole call gains
+        /// less.
         ///
         /// ```swift
         /// try await withTaskExecutorPreference(transport.executor) {
@@ -131,13 +138,15 @@
         /// }
         /// ```
         ///
-        /// Use it for a task that makes many calls, such as a worker, not for each call: a call that only enters and
-        /// leaves the executor costs more than without it. Tasks of a group, and `async let`, inherit the executor;
-        /// unstructured tasks do not. Isolated code, such as that of the main actor, runs where it always runs.
+        /// Use it for a task that makes many calls, such as a worker. For a single call, it costs more than it saves.
+        /// Child tasks and actors that have no executor of their own also run there. Unstructured tasks do not, and
+        /// therefore neither do parts of the library: a ``RequestTask``, shared transfers, the refresh of a token, and
+        /// the decoding of large bodies.
         ///
-        /// A job that blocks its thread, or computes for long, delays the connections of this thread. If a job takes
-        /// more than 100 ms, a line on standard error says so. After ``shutDown()``, the tasks continue on the default
-        /// executor. Priorities of tasks have no effect.
+        /// A job that blocks its thread, or computes for long, delays the connections of this thread. If jobs take more
+        /// than 120 ms, a line on standard error says so, at most once a minute. The line is written when the jobs end,
+        /// or earlier, when another thread uses the transport. ``shutDown()`` waits for running jobs. After it, tasks
+        /// continue on the default executor. The executor does not retain the transport. Priorities have no effect.
         public var executor: any TaskExecutor { jobs }
 
         /// The numbers of connections of a transport.
