@@ -30,13 +30,15 @@ func makeMachineSession(
 }
 // snippet.end
 
-// snippet.workers
 /// Processes that use the same file share a session. Only one process
 /// refreshes at a time.
 func makeWorkerSession(
-    _ file: URL, _ auth: NetworkService
+    _ file: URL, _ auth: NetworkService,
+    clock: NetworkClock = .continuous
 ) -> AccessTokenSupervisor {
-    AccessTokenSupervisor(store: AccessTokenFile(file)) { old in
+    AccessTokenSupervisor(
+        store: AccessTokenFile(file), clock: clock
+    ) { old in
         guard let text = old?.refreshToken else {
             throw AccessToken.Rejected()  // the session is over
         }
@@ -45,7 +47,6 @@ func makeWorkerSession(
         return AccessToken(grant.token, refreshToken: grant.refreshToken)
     }
 }
-// snippet.end
 
 // snippet.basic
 func makeBasic(
@@ -120,7 +121,7 @@ struct AuthorizationRecipeTests {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
         defer { try? FileManager.default.removeItem(at: file) }
         let auth = NetworkService(environment: Fixture.environment) { $0.transport = stub }
-        let one = makeWorkerSession(file, auth)
+        let one = makeWorkerSession(file, auth, clock: Fixture.stillClock)
         one.accessToken = AccessToken("old", refreshToken: "a")
         let service = NetworkService(environment: Fixture.environment, authorizedBy: one) { $0.transport = stub }
         #expect(try await service.request(.get("stock").authorized(), as: .string) == "7")
