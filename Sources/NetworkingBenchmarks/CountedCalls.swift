@@ -50,10 +50,9 @@
                     for _ in 0..<calls { _ = try await service.request(BenchmarkEndpoint.contact, as: .data) }
                 }
             case "executor":
-                let transport = try CurlTransport()
-                let service = PipelineSubject(url, on: transport).service
+                let executor = (transport as? CurlTransport)?.executor
                 return { calls in
-                    try await withTaskExecutorPreference(transport.executor) {
+                    try await withTaskExecutorPreference(executor) {
                         for _ in 0..<calls { let _: Contact = try await service.request(BenchmarkEndpoint.contact) }
                     }
                 }

@@ -143,7 +143,7 @@ extension Response {
         public var errorDescription: String? {
             mayHaveBeenWritten
                 ? "It is not certain whether your change was saved."
-                : "Another user has changed this at the same time."
+                : "This has been changed elsewhere at the same time."
         }
     }
 }

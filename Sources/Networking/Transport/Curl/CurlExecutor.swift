@@ -41,7 +41,6 @@
         ///
         /// - Returns: How long the jobs ran, in nanoseconds.
         mutating func run(_ pace: CurlPace, noting inbox: CurlInbox) -> UInt64 {
-            guard !waiting.isEmpty else { return 0 }
             let begin = CurlLoop.time()
             inbox.noteJobs(from: begin)
             pace.begin()

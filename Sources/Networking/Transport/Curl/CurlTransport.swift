@@ -37,7 +37,6 @@
         private let http1Loop: Int?
         private let loads: CurlLoads
         private let threads: Locked<[CurlThread]>
-        private let jobs: CurlExecutor
 
         /// Creates a transport with its own threads and connections.
         ///
@@ -77,7 +76,7 @@
                 loops.append(try CurlLoop(http1, library: library, index: loops.count, of: loads, log: log))
             }
             self.loops = loops
-            jobs = CurlExecutor(loops, loads)
+            executor = CurlExecutor(loops, loads)
             threads = Locked([])
             for loop in loops {
                 let thread = try CurlThread(loop)
@@ -147,7 +146,7 @@
         /// than 120 ms, a line on standard error says so, at most once a minute. The line is written when the jobs end,
         /// or earlier, when another thread uses the transport. ``shutDown()`` waits for running jobs. After it, tasks
         /// continue on the default executor. The executor does not retain the transport. Priorities have no effect.
-        public var executor: any TaskExecutor { jobs }
+        public let executor: any TaskExecutor
 
         /// The numbers of connections of a transport.
         public struct Connections: Hashable, Sendable {
