@@ -81,6 +81,20 @@ extension HostileCase {
         cut(to: $0, by: .reset, $0 < headEnd ? .lostBeforeHead : .lostAfterHead)
     }
 
+    /// Calls after a lost connection. The engine must open another connection.
+    static let http2NextCalls: [HostileCase] = [HostileCall.get, .later].flatMap { call in
+        [0, 8, 12, headEnd].flatMap { count in
+            [[HostileStep].End.close, .reset].map { end in
+                let first = cut(to: count, by: end, .lostBeforeHead)
+                return HostileCase(
+                    "\(first.name), and another call \(call.pause > .zero ? "later" : "at once")",
+                    first.scripts + [.http2(HTTP2.hello())],
+                    [count < headEnd ? .lostBeforeHead : .either(.lostAfterHead, .truncated), .hello]
+                ).through(.http2).calling(.get, call)
+            }
+        }
+    }
+
     private static let exchange = HTTP2.settings() + HTTP2.headers([(":status", "200"), ("x", "y")]) + HTTP2.data()
     private static let headEnd = exchange.count - HTTP2.data().count
     private static let post = HostileCall(method: .post, bodyCount: 5)

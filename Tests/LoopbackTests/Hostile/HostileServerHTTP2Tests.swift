@@ -40,6 +40,9 @@
             @Test("A close after each byte", arguments: HostileRun.all(HostileCase.http2Closes, on: [.curl]))
             func closing(_ run: HostileRun) async throws { try await run.check() }
 
+            @Test("A call after a lost connection", arguments: HostileRun.all(HostileCase.http2NextCalls, on: [.curl]))
+            func nextCall(_ run: HostileRun) async throws { try await run.check() }
+
             @Test("A reset after each byte", arguments: HostileRun.all(HostileCase.http2ConnectionResets, on: [.curl]))
             func connectionReset(_ run: HostileRun) async throws { try await run.check() }
         }

@@ -14,7 +14,7 @@
         /// The idle timeout, in nanoseconds.
         let idle: UInt64
         private let connect: UInt64
-        private var start: UInt64 = 0
+        private(set) var start: UInt64 = 0
         /// The time of the last activity; nil while the exchange waits for a connection.
         private var last: UInt64?
         private var uploaded: Int64 = 0

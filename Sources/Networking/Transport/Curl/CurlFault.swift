@@ -175,6 +175,14 @@
         ///
         /// Avoidance: each request has its own connection. The idle timeout ends an exchange whose body does not end.
         case sharedPlainHTTP2
+        /// From 8.12 to 8.15, a request that may share a connection over HTTP/2 waits until the first response head has
+        /// arrived on this connection (#18177). If the request that opened the connection was cancelled or has failed
+        /// before that, the other request waits for ever.
+        ///
+        /// Avoidance: five times a second, the loop looks for exchanges that wait for the connection of another
+        /// exchange. Of each origin, the exchange that has waited longest opens its own connection
+        /// (``CurlLoop/endWaits(of:)``).
+        case waitsForHeads
 
         /// The versions on which the engine has to avoid the fault; nil for all versions.
         private var versions: [Range<CurlVersion>]? {
@@ -187,6 +195,7 @@
             case .missingClosures: [CurlVersion(7, 0)..<CurlVersion(8, 10)]
             case .unboundedStreams, .heldLoops: [CurlVersion(7, 87)..<CurlVersion(9, 0)]
             case .loopingUploads, .sharedPlainHTTP2: [CurlVersion(7, 87)..<CurlVersion(8, 0)]
+            case .waitsForHeads: [CurlVersion(8, 12)..<CurlVersion(8, 16)]
             default: nil  // all versions
             }
         }

@@ -70,9 +70,10 @@
                 CurlHandle.exchange(handle)?.rewind() ?? Int32(CCURL_SEEKFUNC_FAIL)
             }
             installSocketCallbacks()
-            if library.has(.joinedLookups) {
+            if library.has(.joinedLookups) || library.has(.waitsForHeads) {
                 set(CCURLOPT_RESOLVER_START_DATA, me)
                 clibcurl_easy_set_resolver_start(easy, Int32(CCURLOPT_RESOLVER_START_FUNCTION)) { _, _, handle in
+                    CurlHandle.at(handle)?.noteOpening()
                     CurlHandle.at(handle)?.noteLookup(true)
                     return 0
                 }

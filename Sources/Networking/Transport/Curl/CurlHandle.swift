@@ -24,6 +24,8 @@
         @exclusivity(unchecked) var isLookingUp = false
         /// Whether libcurl has opened a socket for the handle.
         @exclusivity(unchecked) var hasSocket = false
+        /// Whether the request may be waiting for the connection of another request: see ``CurlFault/waitsForHeads``.
+        @exclusivity(unchecked) var mayBeWaiting = false
         @exclusivity(unchecked) var isSecure = false
         /// The version of TLS, known once the head of the response has arrived.
         @exclusivity(unchecked) private(set) var tlsVersion: String?
@@ -116,8 +118,7 @@
         }
 
         private func setConnection(for exchange: CurlExchange) throws {
-            // Waiting for a connection that other requests use is useful only if HTTP/2 is possible.
-            if mayUseHTTP2 { set(CCURLOPT_PIPEWAIT, 1) }
+            if mayUseHTTP2 { waitForOthers() }
             if exchange.needsNewConnection { set(CCURLOPT_FRESH_CONNECT, 1) }
             try setConnection(for: exchange.request)
             avoidFaults(for: exchange)

@@ -32,12 +32,15 @@
                 let handle = try makeHandle()
                 try handle.prepare(for: exchange)
                 attach(exchange, to: handle)
-                guard clibcurl_multi_add(multi.pointer, handle.easy) == 0 else {
-                    return end(handle, .failure(NetworkError(.unknown, reason: "libcurl does not accept the request")))
-                }
+                add(handle)
             } catch {
                 finish(exchange, .failure(NetworkError.wrapping(error)))
             }
+        }
+
+        func add(_ handle: CurlHandle) {
+            guard clibcurl_multi_add(multi.pointer, handle.easy) != 0 else { return }
+            end(handle, .failure(NetworkError(.unknown, reason: "libcurl does not accept the request")))
         }
 
         private func attach(_ exchange: CurlExchange, to handle: CurlHandle) {
@@ -46,7 +49,7 @@
             handle.index = active.count
             active.append(handle)
             exchange.begin(mayWait: limits.mayWait)
-            if library.has(.forgottenAddresses) {
+            if library.has(.forgottenAddresses) || handle.mayBeWaiting {
                 nextConnectingCheck = min(nextConnectingCheck, now &+ CurlLoop.connectingInterval)
             }
             if case .check(let time) = exchange.timeoutStatus(at: now) {

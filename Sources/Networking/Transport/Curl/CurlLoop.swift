@@ -43,7 +43,8 @@
         @exclusivity(unchecked) var nextTimeoutCheck = UInt64.max
         /// The number of connections that libcurl may keep.
         @exclusivity(unchecked) var mostConnections = 0
-        /// The time of the next check of exchanges that are connecting: see ``CurlFault/forgottenAddresses``.
+        /// The time of the next check of exchanges that are connecting: see ``CurlFault/forgottenAddresses``
+        /// and ``CurlFault/waitsForHeads``.
         @exclusivity(unchecked) var nextConnectingCheck = UInt64.max
         /// The time at which the current iteration of the loop began, in nanoseconds.
         var now: UInt64 {
@@ -191,7 +192,8 @@
             guard now >= nextConnectingCheck else { return }
             let connecting = active.filter { $0.exchange?.isConnecting ?? false }
             nextConnectingCheck = connecting.isEmpty ? .max : now &+ CurlLoop.connectingInterval
-            guard connecting.contains(where: \.isForgotten) else { return }
+            endWaits(of: connecting)
+            guard library.has(.forgottenAddresses), connecting.contains(where: \.isForgotten) else { return }
             pace.begin()
             clibcurl_multi_socket_all(multi.pointer)
             clibcurl_multi_socket_all(multi.pointer)  // see CurlFault.forgottenWaits

@@ -28,6 +28,7 @@
         /// Records that libcurl opens a socket. Until the request is sent, the heads that arrive are those of a proxy.
         func noteSocket() {
             hasSocket = true
+            noteOpening()
             if readsTunnels { tunnel = CurlTunnel() }
         }
 

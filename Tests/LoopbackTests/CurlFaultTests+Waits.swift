@@ -1,0 +1,46 @@
+#if os(Linux)
+    import Foundation
+    import NetworkingTesting
+    import Testing
+
+    @testable import Networking
+
+    /// Requests that libcurl lets wait for the connection of another request.
+    extension Loopback.CurlFaultTests {
+        /// Returns a server that never responds on its first connection.
+        private func server(received: Box<Int>) throws -> RawServer {
+            try RawServer { connection in
+                guard connection.read(HTTP2.preface.count) == HTTP2.preface else { return }
+                _ = connection.write(HTTP2.settings())
+                while let stream = connection.readHeaders() {
+                    received.change { $0 += 1 }
+                    if connection.number > 0 { connection.write([UInt8](HTTP2.hello(on: stream))) }
+                }
+            }
+        }
+
+        /// A request does not wait for the response to another request, whether that request still waits or has been
+        /// cancelled.
+        func noWaits() async throws {
+            guard try !Engine.hasLossyHTTP2() else { return }
+            let transport = try CurlTransport(CurlTransport.Configuration(threads: 1, httpVersions: .http2))
+            for isCancelled in [false, true] {
+                let received = Box(0)
+                let server = try server(received: received)
+                let request = HTTPRequest(.get, server.url, timeouts: .init(idle: .seconds(15)))
+                let first = Task { try await send(request, transport) }
+                #expect(try await Exchange.eventually { received.value == 1 })
+                if isCancelled {
+                    first.cancel()
+                    _ = await first.result
+                }
+                let start = ContinuousClock.now
+                let second = try await send(request, transport)
+                #expect(second.text == "hello")
+                #expect(start.duration(to: .now) < .seconds(5), "isCancelled: \(isCancelled)")
+                first.cancel()
+                _ = await first.result
+            }
+        }
+    }
+#endif
