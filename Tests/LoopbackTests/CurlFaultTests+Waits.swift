@@ -7,14 +7,14 @@
 
     /// Requests that libcurl lets wait for the connection of another request.
     extension Loopback.CurlFaultTests {
-        /// Returns a server that never responds on its first connection.
+        /// Returns a server that never responds to the first request on its first connection.
         private func server(received: Box<Int>) throws -> RawServer {
             try RawServer { connection in
                 guard connection.read(HTTP2.preface.count) == HTTP2.preface else { return }
                 _ = connection.write(HTTP2.settings())
                 while let stream = connection.readHeaders() {
                     received.change { $0 += 1 }
-                    if connection.number > 0 { connection.write([UInt8](HTTP2.hello(on: stream))) }
+                    if connection.number > 0 || stream > 1 { connection.write([UInt8](HTTP2.hello(on: stream))) }
                 }
             }
         }

@@ -17,7 +17,7 @@
                 case .reusedHandles: try await foldedFirstLine()
                 case .incompleteComparison: try await ownConnections()
                 case .longHostNames: try longHostName()
-                case .unsolicitedResponses: try await unsolicitedResponse()
+                case .unsolicitedResponses, .uncheckedConnections: try await unsolicitedResponse()
                 case .contentDecoding: try await truncatedCoding()
                 case .lenientLengths: try await lenientLength()
                 case .headLimits: try await headLimits()

@@ -183,6 +183,12 @@
         /// exchange. Of each origin, the exchange that has waited longest opens its own connection
         /// (``CurlLoop/endWaits(of:)``).
         case waitsForHeads
+        /// From 8.22 on, libcurl checks only once a second whether an idle connection has ended (#22169). In between, it
+        /// sends requests on a connection that the engine has ended, and reports a lost connection.
+        ///
+        /// Avoidance: the engine repeats any request of which no byte was sent. With TLS, later requests to the origin
+        /// belong to the next generation, which does not use the ended connection.
+        case uncheckedConnections
 
         /// The versions on which the engine has to avoid the fault; nil for all versions.
         private var versions: [Range<CurlVersion>]? {
@@ -196,6 +202,7 @@
             case .unboundedStreams, .heldLoops: [CurlVersion(7, 87)..<CurlVersion(9, 0)]
             case .loopingUploads, .sharedPlainHTTP2: [CurlVersion(7, 87)..<CurlVersion(8, 0)]
             case .waitsForHeads: [CurlVersion(8, 12)..<CurlVersion(8, 16)]
+            case .uncheckedConnections: [CurlVersion(8, 22)..<CurlVersion(9, 0)]
             default: nil  // all versions
             }
         }

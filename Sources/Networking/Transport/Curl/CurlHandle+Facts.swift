@@ -14,6 +14,11 @@
             clibcurl_easy_get_long(easy, Int32(CCURLINFO_NUM_CONNECTS)) == 0
         }
 
+        /// Whether no byte of the request was sent: see ``CurlFault/uncheckedConnections``.
+        var hasSentNothing: Bool {
+            library.has(.uncheckedConnections) && size(CCURLINFO_REQUEST_SIZE) == 0
+        }
+
         /// Whether libcurl has opened a connection, but waits for no events on its socket: see
         /// ``CurlFault/forgottenAddresses``.
         var isForgotten: Bool { sockets.isUnwanted(connection) }

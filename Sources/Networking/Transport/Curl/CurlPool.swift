@@ -194,6 +194,9 @@
             if trust?.isReplaced(at: now) == true { pool.renewAll() }
         }
 
+        /// Prevents later requests to an origin from using its present connections.
+        func renew(_ origin: HTTPOrigin) { pool.renew(origin) }
+
         func generation(of origin: HTTPOrigin?) -> Int { pool.generation(of: origin) }
 
         /// Records the connection on which a request is about to be sent, if this connection may serve several requests
