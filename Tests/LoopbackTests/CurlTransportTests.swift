@@ -29,6 +29,30 @@
                 #expect(try #require(second.total) >= .milliseconds(50))
             }
 
+            @Test(
+                "A small body arrives together with the head, without fields that the app did not set",
+                arguments: [HTTPMethod.post, .put, .patch, .delete, .get])
+            func smallBody(method: HTTPMethod) async throws {
+                let received = Box<[String]>([])
+                let server = try RawServer { connection in
+                    var bytes = [UInt8](repeating: 0, count: 16_384)
+                    while case let count = recv(connection.socket, &bytes, bytes.count, 0), count > 0 {
+                        received.change { $0.append(String(decoding: bytes.prefix(count), as: UTF8.self)) }
+                        connection.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+                    }
+                }
+                let transport = try CurlTransport(CurlTransport.Configuration(threads: 1))
+                let body = String(repeating: "x", count: 4_000)
+                let request = HTTPRequest(method, server.url, body: .data(Data(body.utf8), contentType: nil))
+                for _ in 0..<20 { _ = try await transport.send(request, delivering: .buffered(limit: 1_024)) }
+                #expect(received.value.count == 20)
+                for text in received.value {
+                    #expect(text.hasPrefix("\(method) ") && text.hasSuffix("\r\n\r\n" + body))
+                    #expect(text.contains("Content-Length: 4000\r\n"))
+                    #expect(!text.contains("Content-Type") && !text.contains("Expect"))
+                }
+            }
+
             @Test("A body that decodes to more than the limit causes an error; the limit is configurable", .row("L20"))
             func bomb() async throws {
                 var configuration = CurlTransport.Configuration()

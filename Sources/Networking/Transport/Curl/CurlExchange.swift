@@ -1,5 +1,6 @@
 #if os(Linux)
     import CLibcurl
+    import Foundation
 
     /// One exchange on a loop. It connects libcurl's callbacks with a request's body and a transfer.
     ///
@@ -120,6 +121,19 @@
             failure = failure ?? handle.failure(code)
             cancel()
         }
+
+        /// Returns the whole body, and closes it, if it is small and in memory; nil for any other body.
+        func takeSmallBody() -> Data? {
+            guard case .data(let data) = request.body.content, 1...CurlExchange.smallBody ~= data.count,
+                request.method != .head, !request.allHeaders.contains(.expect)
+            else { return nil }
+            request.progress?.noteSent(data.count)
+            closeBody()
+            return data
+        }
+
+        /// The size of the largest body that libcurl sends together with the head. TLS sends as many bytes at once.
+        private static let smallBody = 16_384
 
         func openBody() throws(NetworkError) {
             guard !request.body.isEmpty else { return }

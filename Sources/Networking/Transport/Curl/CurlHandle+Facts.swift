@@ -38,11 +38,12 @@
             return HTTPResponse.Connection(
                 remoteAddress: address?.isEmpty == false ? address : nil, remotePort: port > 0 ? port : nil,
                 isReused: isReused, tlsVersion: tlsVersion,
-                // From 8.7 on, libcurl's size of the request includes the body.
-                sentBytes: size(CCURLINFO_REQUEST_SIZE)
-                    + (library.number < CurlVersion(8, 7) ? size(CCURLINFO_SIZE_UPLOAD_T) : 0),
+                sentBytes: size(CCURLINFO_REQUEST_SIZE) + (isBodyInSize ? 0 : size(CCURLINFO_SIZE_UPLOAD_T)),
                 receivedBytes: size(CCURLINFO_HEADER_SIZE) + size(CCURLINFO_SIZE_DOWNLOAD_T))
         }
+
+        /// Whether libcurl's size of the request includes the body.
+        private var isBodyInSize: Bool { isSentWithHead || library.number >= CurlVersion(8, 7) }
 
         /// The version of TLS; nil if the connection does not use TLS, or if the version is not known. libcurl reports
         /// the version only while the transfer is in progress.

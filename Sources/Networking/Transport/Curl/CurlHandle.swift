@@ -27,6 +27,8 @@
         /// Whether the request may be waiting for the connection of another request: see ``CurlFault/waitsForHeads``.
         @exclusivity(unchecked) var mayBeWaiting = false
         @exclusivity(unchecked) var isSecure = false
+        /// Whether libcurl sends the body together with the head.
+        @exclusivity(unchecked) private(set) var isSentWithHead = false
         /// The version of TLS, known once the head of the response has arrived.
         @exclusivity(unchecked) private(set) var tlsVersion: String?
         @exclusivity(unchecked) private var isPausedOnUnknownSocket = false
@@ -73,8 +75,11 @@
             isSecure = request.isSecure
             // A POST, PUT or PATCH without content sends `Content-Length: 0` (RFC 9110 section 8.6).
             let isUpload = !body.isEmpty || request.method.expectsContent
+            let bytes = isUpload ? exchange.takeSmallBody() : nil
+            if let bytes { sendWithHead(bytes) }
             set(request.method, isUpload: isUpload)
-            if isUpload {
+            if isUpload, bytes == nil {
+                set(CCURLOPT_UPLOAD, 1)
                 clibcurl_easy_set_offset(
                     easy, Int32(CCURLOPT_INFILESIZE_LARGE), body.isEmpty ? 0 : body.length.map(Int64.init) ?? -1)
             }
@@ -89,7 +94,7 @@
             // A range of encoded content cannot be decoded.
             let mayBeEncoded = !headers.contains(.acceptEncoding) && !headers.contains(.range)
             let more = mayBeEncoded ? ContentCoding.acceptFields : []
-            let own = isUpload && !headers.contains(.expect) ? more + ["Expect:"] : more
+            let own = isUpload ? more + fieldsToOmit(headers) : more
             clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_HTTPHEADER), memory.lines.write(headers, and: own))
         }
 
@@ -104,8 +109,22 @@
             set(CCURLOPT_REQUEST_TARGET, (path.isEmpty ? "/" : path) + "?")
         }
 
+        /// Passes a whole body to libcurl, which copies it and sends it together with the head, in one system call.
+        private func sendWithHead(_ body: Data) {
+            isSentWithHead = true
+            clibcurl_easy_set_offset(easy, Int32(CCURLOPT_POSTFIELDSIZE_LARGE), Int64(body.count))
+            _ = body.withUnsafeBytes {
+                clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_COPYPOSTFIELDS), $0.baseAddress)
+            }
+        }
+
+        /// Returns lines that prevent libcurl from adding fields of its own.
+        private func fieldsToOmit(_ headers: HTTPHeaders) -> [String] {
+            if isSentWithHead { return headers.contains(.contentType) ? [] : ["Content-Type:"] }
+            return headers.contains(.expect) ? [] : ["Expect:"]
+        }
+
         private func set(_ method: HTTPMethod, isUpload: Bool) {
-            if isUpload { set(CCURLOPT_UPLOAD, 1) }
             if method == .head { set(CCURLOPT_NOBODY, 1) }
             if method != .get || isUpload, method != .head { set(CCURLOPT_CUSTOMREQUEST, method.rawValue) }
         }
