@@ -8,16 +8,29 @@
         private let multi: UnsafeMutableRawPointer
         private let url: String
         private let concurrency: Int
+        private let body: String?
+        private let certificate: URL?
+        private let isHTTP2: Bool
         private var lists: [UnsafeMutablePointer<clibcurl_slist>] = []
         private let buffer = UnsafeMutableRawPointer.allocate(byteCount: 1 << 16, alignment: 16)
 
-        init(_ url: URL, concurrency: Int, headers: [String] = BareLibcurl.headers) throws {
+        /// - Parameters:
+        ///   - body: The body of a POST; nil for a GET.
+        ///   - certificate: The file of trusted certificates, for an https URL.
+        ///   - isHTTP2: Whether requests use HTTP/2, for an https URL.
+        init(
+            _ url: URL, concurrency: Int, headers: [String] = BareLibcurl.headers, body: String? = nil,
+            trusting certificate: URL? = nil, isHTTP2: Bool = false
+        ) throws {
             guard clibcurl_load("libcurl.so.4") == CLIBCURL_LOADED, let multi = clibcurl_multi_init() else {
                 throw URLError(.unsupportedURL)
             }
             self.multi = multi
             self.url = url.absoluteString
             self.concurrency = concurrency
+            self.body = body
+            self.certificate = certificate
+            self.isHTTP2 = isHTTP2
             clibcurl_multi_set_long(multi, Int32(CCURLMOPT_MAXCONNECTS), 512)
             for header in headers.reversed() {
                 let node = UnsafeMutablePointer<clibcurl_slist>.allocate(capacity: 1)
@@ -32,6 +45,14 @@
             url.withCString { _ = clibcurl_easy_set_text(easy, Int32(CCURLOPT_URL), $0) }
             clibcurl_easy_set_long(easy, Int32(CCURLOPT_NOSIGNAL), 1)
             clibcurl_easy_set_text(easy, Int32(CCURLOPT_ACCEPT_ENCODING), "")
+            if let body { clibcurl_easy_set_text(easy, Int32(CCURLOPT_COPYPOSTFIELDS), body) }
+            if let certificate {
+                clibcurl_easy_set_text(easy, Int32(CCURLOPT_CAINFO), certificate.path)
+                let version = isHTTP2 ? CCURL_HTTP_VERSION_2TLS : CCURL_HTTP_VERSION_1_1
+                clibcurl_easy_set_long(easy, Int32(CCURLOPT_HTTP_VERSION), version)
+                // Requests wait for the first connection, as in the library. Only HTTP/2 can share it.
+                if isHTTP2 { clibcurl_easy_set_long(easy, Int32(CCURLOPT_PIPEWAIT), 1) }
+            }
             clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_HTTPHEADER), lists.last)
             clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_WRITEDATA), buffer)
             clibcurl_easy_set_transfer(easy, Int32(CCURLOPT_WRITEFUNCTION)) { bytes, size, count, buffer in

@@ -5,7 +5,7 @@
     /// The server of the benchmarks. It runs in a process of its own, with one thread on epoll and prepared responses,
     /// and ends when its standard input ends.
     ///
-    /// `/json` returns 1 KiB of JSON. `/items/N` requires a bearer token. `POST /refresh` issues a token after 50 ms.
+    /// `/json` returns 1 KiB of JSON, also to a POST. `/items/N` requires a bearer token. `POST /refresh` issues a token after 50 ms.
     /// The arguments set the lifetime of the token. `/hang` never responds. `/counts` returns the counts of requests.
     final class BenchmarkServer {
         private struct Delayed {
@@ -70,6 +70,7 @@
                 var one: Int32 = 1
                 setsockopt(socket, Int32(IPPROTO_TCP), TCP_NODELAY, &one, 4)
                 buffers[socket] = []
+                tokens.connections += 1
                 watch(socket)
             }
         }
@@ -85,8 +86,11 @@
             var buffer = buffers[socket] ?? []
             buffer += chunk[..<count]
             while let end = BenchmarkServer.endOfHead(buffer) {
-                answer(String(decoding: buffer[..<end], as: UTF8.self), on: socket)
-                buffer.removeSubrange(..<end)
+                let head = String(decoding: buffer[..<end], as: UTF8.self)
+                let body = BenchmarkServer.lengthOfBody(head)
+                guard buffer.count >= end + body else { break }
+                answer(head, on: socket)
+                buffer.removeSubrange(..<(end + body))
             }
             buffers[socket] = buffer
         }
@@ -98,8 +102,13 @@
             }
         }
 
+        private static func lengthOfBody(_ head: String) -> Int {
+            guard head.hasPrefix("POST "), let field = head.range(of: "Content-Length: ") else { return 0 }
+            return Int(head[field.upperBound...].prefix { $0.isNumber }) ?? 0
+        }
+
         private func answer(_ head: String, on socket: Int32) {
-            if head.hasPrefix("GET /json") {
+            if head.hasPrefix("GET /json") || head.hasPrefix("POST /json") {
                 write(BenchmarkServer.json, to: socket)
             } else if head.hasPrefix("GET /items/") {
                 let answer =
@@ -167,6 +176,7 @@
         private var served = 0
         private var refused = 0
         private var expiries = 0
+        var connections = 0
 
         init(lifetime: Double) {
             self.lifetime = lifetime
@@ -195,7 +205,7 @@
         }
 
         var json: String {
-            "{\"served\":\(served),\"refused\":\(refused),\"refreshes\":\(number),\"expiries\":\(expiries)}"
+            "{\"served\":\(served),\"refused\":\(refused),\"refreshes\":\(number),\"expiries\":\(expiries),\"connections\":\(connections)}"
         }
     }
 #endif

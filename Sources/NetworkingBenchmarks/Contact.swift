@@ -2,7 +2,7 @@
     import Networking
 
     /// A contact with the ten fields that the `get` benchmark decodes.
-    struct Contact: Decodable, Sendable {
+    struct Contact: Codable, Sendable {
         let id: Int
         let name: String
         let email: String
@@ -50,6 +50,15 @@
             case .refresh: .none
             }
         }
+    }
+
+    struct ContactUpdate: Endpoint {
+        let contact: Contact
+
+        var path: EndpointPath { "json" }
+        var method: HTTPMethod { .post }
+        var body: HTTPBody { .json(contact) }
+        var authorizationType: AuthorizationType { .bearer }
     }
 
     struct Item: Decodable, Sendable {

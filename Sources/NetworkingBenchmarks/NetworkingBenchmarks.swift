@@ -18,7 +18,7 @@ enum NetworkingBenchmarks {
     extension NetworkingBenchmarks {
         private static let benchmarks: [any Benchmark] = [
             PipelineBenchmark(), ObserversBenchmark(), PolicyBenchmark(), GetBenchmark(), StormBenchmark(),
-            RotationBenchmark(),
+            RotationBenchmark(), PostBenchmark(), TLSBenchmark(), HostsBenchmark(), ColdBenchmark(),
             HangingBenchmark(), SoakBenchmark(), DownloadBenchmark(), UploadBenchmark(),
             KeyPathBenchmark(), CacheBenchmark(), ExactlyOnceBenchmark(), ChaosBenchmark(), SocketBenchmark(),
             OutboxBenchmark(),
@@ -31,6 +31,7 @@ enum NetworkingBenchmarks {
             if arguments.first == "serve-chaos" {
                 return try ChaosProxy.run(Array(arguments.dropFirst()))
             }
+            if arguments.first == "start" { return try await ColdBenchmark.run(Array(arguments.dropFirst())) }
             if arguments.first == "count" { return try await CountedCalls.run(Array(arguments.dropFirst())) }
             let options = Set(arguments.filter { $0.hasPrefix("--") })
             let names = arguments.filter { !$0.hasPrefix("--") }

@@ -11,7 +11,13 @@
         private let process = Process()
 
         /// - Parameter requests: The number of requests after which nginx closes a connection. Default: 20.
-        init(proxying backend: URL, requests: Int = 20) async throws {
+        convenience init(proxying backend: URL, requests: Int = 20) async throws {
+            try await self.init(
+                location: "proxy_pass \(backend); proxy_http_version 1.1; proxy_buffering off;", requests: requests)
+        }
+
+        /// - Parameter location: nginx's directives for all paths.
+        init(location: String, requests: Int) async throws {
             folder = FileManager.default.temporaryDirectory.appendingPathComponent("nginx-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             certificate = folder.appendingPathComponent("cert.pem")
@@ -27,7 +33,7 @@
                     server {
                         listen 127.0.0.1:\(port) ssl http2;
                         ssl_certificate cert.pem; ssl_certificate_key key.pem;
-                        location / { proxy_pass \(backend); proxy_http_version 1.1; proxy_buffering off; }
+                        location / { \(location) }
                     }
                 }
                 """

@@ -10,6 +10,8 @@
             let refused: Int
             let refreshes: Int
             let expiries: Int
+            /// The connections that the server has accepted, including the one for this report.
+            let connections: Int
         }
 
         let url: URL
