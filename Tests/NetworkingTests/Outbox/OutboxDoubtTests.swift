@@ -84,7 +84,7 @@ struct OutboxDoubtTests {
         _ = try await changes.next { $0.state == .sending }
         _ = try await changes.next { $0.state == .waiting }
         fixture.clock.advance(by: .seconds(3601))
-        let end = try await changes.nextEnd()
+        let end = try await fixture.whileTimePasses { try await changes.nextEnd() }
         #expect(end.state.needsDecision && "\(end)".contains("in doubt") && fixture.stub.requests.count == 1)
     }
 }
