@@ -5,8 +5,9 @@
     /// The server of the benchmarks. It runs in a process of its own, with one thread on epoll and prepared responses,
     /// and ends when its standard input ends.
     ///
-    /// `/json` returns 1 KiB of JSON, also to a POST. `/items/N` requires a bearer token. `POST /refresh` issues a token after 50 ms.
-    /// The arguments set the lifetime of the token. `/hang` never responds. `/counts` returns the counts of requests.
+    /// `/json` returns 1 KiB of JSON, also to a POST. `/items/N` requires a bearer token. `POST /refresh` issues a token
+    /// after 50 ms. The arguments set the lifetime of the token. `/hang` never responds. `/counts` returns the counts of
+    /// requests and connections.
     final class BenchmarkServer {
         private struct Delayed {
             let due: Double
@@ -205,7 +206,8 @@
         }
 
         var json: String {
-            "{\"served\":\(served),\"refused\":\(refused),\"refreshes\":\(number),\"expiries\":\(expiries),\"connections\":\(connections)}"
+            "{\"served\":\(served),\"refused\":\(refused),\"refreshes\":\(number),"
+                + "\"expiries\":\(expiries),\"connections\":\(connections)}"
         }
     }
 #endif

@@ -5,7 +5,9 @@
     /// Measures the rate of small uploads.
     struct PostBenchmark: Benchmark {
         let name = "post"
-        let explanation = "POST of 1 KiB JSON that is encoded for each call; the response has 1 KiB (libcurl: neither)."
+        let explanation =
+            "POST of 1 KiB JSON that is encoded for each call; the response of 1 KiB is decoded "
+            + "(CurlTransport and libcurl: without encoding and decoding)."
 
         func run(_ report: Report, isQuick: Bool) async throws {
             let server = try ServerProcess()

@@ -19,6 +19,28 @@
             }
         }
 
+        /// Many requests that begin while the first one waits do not wait for long either.
+        func noQueue() async throws {
+            guard try !Engine.hasLossyHTTP2() else { return }
+            let transport = try CurlTransport(CurlTransport.Configuration(threads: 1, httpVersions: .http2))
+            let received = Box(0)
+            let server = try server(received: received)
+            let request = HTTPRequest(.get, server.url, timeouts: .init(idle: .seconds(15)))
+            let first = Task { try await send(request, transport) }
+            #expect(try await Exchange.eventually { received.value == 1 })
+            let start = ContinuousClock.now
+            try await withThrowingTaskGroup(of: String?.self) { group in
+                for _ in 0..<100 { group.addTask { try await send(request, transport).text } }
+                for try await text in group { #expect(text == "hello") }
+            }
+            #expect(start.duration(to: .now) < .seconds(5))
+            let hasOwnConnections = try CurlLibrary.loaded.get().has(.sharedPlainHTTP2)
+            let connections = await transport.connections().open
+            #expect(hasOwnConnections || connections < 80, "\(connections)")
+            first.cancel()
+            _ = await first.result
+        }
+
         /// A request does not wait for the response to another request, whether that request still waits or has been
         /// cancelled.
         func noWaits() async throws {
@@ -38,6 +60,8 @@
                 let second = try await send(request, transport)
                 #expect(second.text == "hello")
                 #expect(start.duration(to: .now) < .seconds(5), "isCancelled: \(isCancelled)")
+                for _ in 0..<20 { _ = try await send(request, transport) }
+                #expect(start.duration(to: .now) < .seconds(5), "one after another, isCancelled: \(isCancelled)")
                 first.cancel()
                 _ = await first.result
             }

@@ -42,7 +42,9 @@
                 case .unsafeUploads: try await versionUsed(.put, .string("text"), with: .unsafeUploads, is: "1.1")
                 case .loopingUploads: try await versionUsed(.put, Self.unknownLength, with: .loopingUploads, is: "1.1")
                 case .sharedPlainHTTP2: try await plainHTTP2()
-                case .waitsForHeads: try await noWaits()
+                case .waitsForHeads:
+                    try await noWaits()
+                    try await noQueue()
                 case .unreportedClosures: try await unreportedClosure()
                 }
             }

@@ -10,7 +10,7 @@ extension Loopback {
             var path: EndpointPath = "film"
             var body: HTTPBody = .empty
             var method: HTTPMethod { body.isEmpty ? .get : .post }
-            var authorizationType: AuthorizationType { .bearer }
+            var authorizationType = AuthorizationType.bearer
         }
 
         private let scratch: Scratch
@@ -41,6 +41,17 @@ extension Loopback {
         private var isMonotonic: Bool {
             let values = seen.value.map(\.upload.completed)
             return zip(values, values.dropFirst()).allSatisfy { $0 <= $1 }
+        }
+
+        @Test("Nothing is reported as sent before there is a connection", arguments: Engine.allCases)
+        func unreachable(engine: Engine) async throws {
+            let port = try LoopbackServer().port  // nothing listens when the server is released after this line
+            let address = NetworkEnvironment(baseURL: URL(string: "http://127.0.0.1:\(port)"))
+            let transport = try engine.shared()
+            let service = NetworkService(environment: address) { $0.transport = transport }
+            let task = service.task(Film(body: .string("text"), authorizationType: .none), as: .void)
+            await #expect(throws: (any Error).self) { try await task.value }
+            #expect(task.progress.upload.completed == 0)
         }
 
         @Test(

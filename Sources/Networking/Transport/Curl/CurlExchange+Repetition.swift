@@ -15,8 +15,9 @@
 
         /// Returns whether the request may be sent again after libcurl has given up. The request may be sent again once
         /// if the server refused its stream, unless the server closed the connection because of an error. A repeatable
-        /// request may also be sent again if a reused connection was lost before the first byte of a response; so may
-        /// any request of which no byte was sent. (libcurl itself repeats most requests whose streams were refused.)
+        /// request may also be sent again if a reused connection was lost before the first byte of a response. So may
+        /// any request that libcurl has tried to send on a connection that had ended. (libcurl itself repeats most
+        /// requests whose streams were refused.)
         func mayRepeat(after code: Int32) -> Bool {
             guard failure == nil, !hasReceived, request.body.isReplayable else { return false }
             let isRefused = stream.map { loop.streamLog.isRefused($0) } ?? false
@@ -26,8 +27,8 @@
                 failure = NetworkError(.notProcessed)
                 return false
             }
-            return (request.isRepeatable || handle?.hasSentNothing == true)
-                && repeats < 2 && CurlFailure.isConnectionLoss(code)
+            let isUnsent = code == CCURLE_SEND_ERROR && handle?.isOnEndedConnection == true
+            return (request.isRepeatable || isUnsent) && repeats < 2 && CurlFailure.isConnectionLoss(code)
                 && handle?.isOnKeptConnection == true
         }
 

@@ -17,6 +17,8 @@
         /// The transport, retained as long as the exchange exists.
         private let owner: any AnyObject & Sendable
         @exclusivity(unchecked) var body: OutgoingBody
+        /// The number of bytes of a small body that have not been reported as sent.
+        @exclusivity(unchecked) private var takenBytes = 0
         @exclusivity(unchecked) var response: CurlResponse
         @exclusivity(unchecked) var activity: CurlActivity
         @exclusivity(unchecked) var pauses: Int32 = 0
@@ -125,15 +127,23 @@
         /// Returns the whole body, and closes it, if it is small and in memory; nil for any other body.
         func takeSmallBody() -> Data? {
             guard case .data(let data) = request.body.content, 1...CurlExchange.smallBody ~= data.count,
-                request.method != .head, !request.allHeaders.contains(.expect)
+                !request.allHeaders.contains(.expect)
             else { return nil }
-            request.progress?.noteSent(data.count)
             closeBody()
+            takenBytes = data.count
             return data
         }
 
-        /// The size of the largest body that libcurl sends together with the head. TLS sends as many bytes at once.
-        private static let smallBody = 16_384
+        /// The size of the largest small body. With a head of the same size, it fits into one record of TLS.
+        private static let smallBody = 8_192
+
+        /// Reports the bytes of a small body as sent, when the request has a connection. Before libcurl 7.80, they are
+        /// reported when the head of the response arrives.
+        private func reportTakenBytes() {
+            guard takenBytes > 0 else { return }
+            request.progress?.noteSent(takenBytes)
+            takenBytes = 0
+        }
 
         func openBody() throws(NetworkError) {
             guard !request.body.isEmpty else { return }
@@ -159,6 +169,7 @@
             stream = nil
             noteConnection()
             sends += 1
+            reportTakenBytes()
             if sends > 1, hasReceived {
                 // A 417 is a response like any other (RFC 9110 section 15.5.18).
                 isAnswered = response.status == 417
@@ -232,6 +243,7 @@
             do throws(NetworkError) {
                 guard let head = try response.receive(line: headerLine) else { return headerLine.count }
                 handle?.note(head)
+                reportTakenBytes()
                 transfer.receiveHead(head, facts: handle?.facts ?? .init(), stop: { [weak self] in self?.cancel() })
                 return headerLine.count
             } catch {

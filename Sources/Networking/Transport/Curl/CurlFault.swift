@@ -175,19 +175,19 @@
         ///
         /// Avoidance: each request has its own connection. The idle timeout ends an exchange whose body does not end.
         case sharedPlainHTTP2
-        /// From 8.12 to 8.15, a request that may share a connection over HTTP/2 waits until the first response head has
+        /// From 8.13 to 8.15, a request that may share a connection over HTTP/2 waits until the first response head has
         /// arrived on this connection (#18177). If the request that opened the connection was cancelled or has failed
-        /// before that, the other request waits for ever.
+        /// before that, the other request waits until its connect timeout.
         ///
         /// Avoidance: five times a second, the loop looks for exchanges that wait for the connection of another
-        /// exchange. Of each origin, the exchange that has waited longest opens its own connection
-        /// (``CurlLoop/endWaits(of:)``).
+        /// exchange. After 0.2 to 0.6 seconds, they use or open another connection, and later requests to the origin do
+        /// not wait (``CurlLoop/endWaits(of:)``).
         case waitsForHeads
         /// From 8.22 on, libcurl checks only once a second whether an idle connection has ended (#22169). In between, it
         /// sends requests on a connection that the engine has ended, and reports a lost connection.
         ///
-        /// Avoidance: the engine repeats any request of which no byte was sent. With TLS, later requests to the origin
-        /// belong to the next generation, which does not use the ended connection.
+        /// Avoidance: the engine repeats such a request, whatever its method is, if its body can be read again. With
+        /// OpenSSL, later requests to the origin belong to the next generation, which does not use the ended connection.
         case uncheckedConnections
 
         /// The versions on which the engine has to avoid the fault; nil for all versions.
@@ -201,7 +201,7 @@
             case .missingClosures: [CurlVersion(7, 0)..<CurlVersion(8, 10)]
             case .unboundedStreams, .heldLoops: [CurlVersion(7, 87)..<CurlVersion(9, 0)]
             case .loopingUploads, .sharedPlainHTTP2: [CurlVersion(7, 87)..<CurlVersion(8, 0)]
-            case .waitsForHeads: [CurlVersion(8, 12)..<CurlVersion(8, 16)]
+            case .waitsForHeads: [CurlVersion(8, 13)..<CurlVersion(8, 16)]
             case .uncheckedConnections: [CurlVersion(8, 22)..<CurlVersion(9, 0)]
             default: nil  // all versions
             }

@@ -14,9 +14,10 @@
             clibcurl_easy_get_long(easy, Int32(CCURLINFO_NUM_CONNECTS)) == 0
         }
 
-        /// Whether no byte of the request was sent: see ``CurlFault/uncheckedConnections``.
-        var hasSentNothing: Bool {
-            library.has(.uncheckedConnections) && size(CCURLINFO_REQUEST_SIZE) == 0
+        /// Whether libcurl sent the request on a connection that had ended, so that the system took no byte of it: see
+        /// ``CurlFault/uncheckedConnections``.
+        var isOnEndedConnection: Bool {
+            library.has(.uncheckedConnections) && isOnKeptConnection && size(CCURLINFO_REQUEST_SIZE) == 0
         }
 
         /// Whether libcurl has opened a connection, but waits for no events on its socket: see
@@ -43,7 +44,7 @@
         }
 
         /// Whether libcurl's size of the request includes the body.
-        private var isBodyInSize: Bool { isSentWithHead || library.number >= CurlVersion(8, 7) }
+        private var isBodyInSize: Bool { hasBody || library.number >= CurlVersion(8, 7) }
 
         /// The version of TLS; nil if the connection does not use TLS, or if the version is not known. libcurl reports
         /// the version only while the transfer is in progress.

@@ -100,9 +100,11 @@
 
         /// Sends the request again with a new handle.
         private func repeatRequest(of handle: CurlHandle) {
-            let isOnEndedConnection = handle.hasSentNothing
+            let isOnEndedConnection = handle.isOnEndedConnection
             guard let exchange = detach(handle) else { return }
-            if isOnEndedConnection, let origin = exchange.request.origin { sockets.renew(origin) }
+            if isOnEndedConnection, handle.isSecure, library.isOnOpenSSL, let origin = exchange.request.origin {
+                sockets.renew(origin)
+            }
             do { try exchange.prepareToRepeat() } catch {
                 return finish(exchange, .failure(NetworkError.wrapping(error)))
             }

@@ -14,6 +14,8 @@
         /// The current generation of the connections to all other origins.
         private var commonGeneration = 0
         private var lastGeneration = 0
+        /// The origins whose requests do not wait for other requests, and until when: see ``CurlFault/waitsForHeads``.
+        private(set) var impatient: [HTTPOrigin: UInt64] = [:]
 
         init(_ limits: CurlTransport.Configuration.Limits) {
             idleAge = UInt64(max(limits.idleAge.nanoseconds, 1))
@@ -39,6 +41,15 @@
         fileprivate func generation(of origin: HTTPOrigin?) -> Int {
             guard !generations.isEmpty, let origin else { return commonGeneration }
             return generations[origin] ?? commonGeneration
+        }
+
+        /// Records that requests to an origin do not wait for other requests for a minute.
+        ///
+        /// - Returns: Whether they have waited until now.
+        mutating func note(impatient origin: HTTPOrigin, at now: UInt64) -> Bool {
+            if impatient.count > 1_000 { impatient = [:] }
+            let old = impatient.updateValue(now &+ 60_000_000_000, forKey: origin)
+            return (old ?? 0) <= now
         }
 
         mutating func forget(_ path: CurlStreamLog.Connection, _ socket: Int32) {

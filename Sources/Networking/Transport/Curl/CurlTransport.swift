@@ -9,13 +9,14 @@
     /// (7.68 or later), which it loads at run time. By default, the transport uses the proxies of the environment
     /// variable `http_proxy` and related variables (``CurlTransport/Configuration/proxy``).
     ///
-    /// The transport itself repeats a request in two cases only:
+    /// The transport itself repeats a request in three cases only:
     ///
     /// - The server has not processed the request: it refused the HTTP/2 stream, or it ended the connection with a
     ///   GOAWAY frame whose last stream number is lower than the request's stream number (RFC 9113 section 8.7).
     ///   Requests with any method are repeated, but a body must be replayable.
     /// - A reused connection ended before the response head, and the request may be repeated: the method is idempotent,
     ///   and the body, if there is one, can be read again.
+    /// - libcurl 8.22 or later chose a connection that had already ended, so that nothing was sent.
     ///
     /// In all other cases, a connection that is lost before the response head is an error of kind
     /// ``NetworkError/Kind/connectionLostBeforeHead``.
