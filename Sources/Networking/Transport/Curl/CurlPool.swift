@@ -48,7 +48,8 @@
         /// - Returns: Whether they have waited until now.
         mutating func note(impatient origin: HTTPOrigin, at now: UInt64) -> Bool {
             if impatient.count > 1_000 { impatient = [:] }
-            let old = impatient.updateValue(now &+ 60_000_000_000, forKey: origin)
+            let minute: UInt64 = 60_000_000_000
+            let old = impatient.updateValue(now &+ minute, forKey: origin)
             return (old ?? 0) <= now
         }
 
