@@ -1,6 +1,5 @@
 #if os(Linux)
     import CLibcurl
-    import Foundation
 
     /// One exchange on a loop. It connects libcurl's callbacks with a request's body and a transfer.
     ///
@@ -18,7 +17,7 @@
         private let owner: any AnyObject & Sendable
         @exclusivity(unchecked) var body: OutgoingBody
         /// The number of bytes of a small body that have not been reported as sent.
-        @exclusivity(unchecked) private var takenBytes = 0
+        @exclusivity(unchecked) var takenBytes = 0
         @exclusivity(unchecked) var response: CurlResponse
         @exclusivity(unchecked) var activity: CurlActivity
         @exclusivity(unchecked) var pauses: Int32 = 0
@@ -122,27 +121,6 @@
             // exchange is ended, because libcurl would wait for ever.
             failure = failure ?? handle.failure(code)
             cancel()
-        }
-
-        /// Returns the whole body, and closes it, if it is small and in memory; nil for any other body.
-        func takeSmallBody() -> Data? {
-            guard case .data(let data) = request.body.content, 1...CurlExchange.smallBody ~= data.count,
-                !request.allHeaders.contains(.expect)
-            else { return nil }
-            closeBody()
-            takenBytes = data.count
-            return data
-        }
-
-        /// The size of the largest small body. With a head of the same size, it fits into one record of TLS.
-        private static let smallBody = 8_192
-
-        /// Reports the bytes of a small body as sent, when the request has a connection. Before libcurl 7.80, they are
-        /// reported when the head of the response arrives.
-        private func reportTakenBytes() {
-            guard takenBytes > 0 else { return }
-            request.progress?.noteSent(takenBytes)
-            takenBytes = 0
         }
 
         func openBody() throws(NetworkError) {

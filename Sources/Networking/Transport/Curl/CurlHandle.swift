@@ -28,7 +28,7 @@
         @exclusivity(unchecked) var mayBeWaiting = false
         @exclusivity(unchecked) var isSecure = false
         /// Whether libcurl has a copy of the whole body, which it sends together with the head.
-        @exclusivity(unchecked) private(set) var hasBody = false
+        @exclusivity(unchecked) var hasBody = false
         /// The version of TLS, known once the head of the response has arrived.
         @exclusivity(unchecked) private(set) var tlsVersion: String?
         @exclusivity(unchecked) private var isPausedOnUnknownSocket = false
@@ -75,9 +75,7 @@
             isSecure = request.isSecure
             // A POST, PUT or PATCH without content sends `Content-Length: 0` (RFC 9110 section 8.6).
             let isUpload = !body.isEmpty || request.method.expectsContent
-            if isUpload, !mayUseHTTP2 || library.number >= CurlVersion(8, 7), let bytes = exchange.takeSmallBody() {
-                try give(bytes)
-            }
+            if isUpload { try takeSmallBody(of: exchange) }
             set(request.method, isUpload: isUpload)
             if isUpload, !hasBody {
                 set(CCURLOPT_UPLOAD, 1)
@@ -108,23 +106,6 @@
             else { return }
             let path = request.url.path(percentEncoded: true)
             set(CCURLOPT_REQUEST_TARGET, (path.isEmpty ? "/" : path) + "?")
-        }
-
-        /// Passes a whole body to libcurl, which copies it. Over HTTP/1.1, libcurl sends it together with the head, in
-        /// one system call instead of two. (Before 8.7, it does not do so over HTTP/2.)
-        private func give(_ body: Data) throws {
-            hasBody = true
-            clibcurl_easy_set_offset(easy, Int32(CCURLOPT_POSTFIELDSIZE_LARGE), Int64(body.count))
-            let code = body.withUnsafeBytes {
-                clibcurl_easy_set_pointer(easy, Int32(CCURLOPT_COPYPOSTFIELDS), $0.baseAddress)
-            }
-            guard code == CCURLE_OK else { throw NetworkError(.unknown, reason: "libcurl has no memory for the body") }
-        }
-
-        /// Returns lines that prevent libcurl from adding fields of its own.
-        private func fieldsToOmit(_ headers: HTTPHeaders) -> [String] {
-            let type = hasBody && !headers.contains(.contentType) ? ["Content-Type:"] : []
-            return headers.contains(.expect) ? type : type + ["Expect:"]
         }
 
         private func set(_ method: HTTPMethod, isUpload: Bool) {
