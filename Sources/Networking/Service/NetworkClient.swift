@@ -21,9 +21,7 @@ public final class NetworkClient: Sendable {
     let admission: Admission
     let requestAdaptingService: RequestAdaptingService
     let errorHandlingService: ErrorHandlingService
-    /// The chain of transports: downloads, duplicates, redirects, cookies and cache, then the transport of the
-    /// configuration.
-    let transport: any Transport
+    let transport: TransportChain
     /// The settings of the service. Settings that the configuration does not set have their standard values.
     let settings: RequestSettings
     /// The calls in progress.
@@ -88,7 +86,7 @@ public final class NetworkClient: Sendable {
     /// has been reset. Calls that start later are sent as usual. A token refresh and its calls continue. A reset that
     /// begins during another reset resets the participants again.
     public func reset() async {
-        await calls.reset([transport] + configuration.resetParticipants)
+        await calls.reset([transport.whole] + configuration.resetParticipants)
     }
 
     /// Shuts down this client and the clients that were derived from it, for example before a server process exits.

@@ -176,7 +176,7 @@ extension NetworkConfiguration {
     }
 
     /// Returns the chain of transports. The transport that is created last is the outermost.
-    func sending() -> any Transport {
+    func sending() -> TransportChain {
         let base = transport ?? PlatformTransport.shared
         let storingCookies: any Transport = cookies.map { SetCookieTransport(base: base, jar: $0) } ?? base
         let caching: any Transport = cache.map { CachingTransport(base: storingCookies, cache: $0) } ?? storingCookies
@@ -188,9 +188,9 @@ extension NetworkConfiguration {
             completing = { cookies.addingCookies(to: $0) }
             state = { cookies.changes }
         }
-        let comparing = DuplicateHandlingTransport(
-            following, policy: duplicates, completing: completing, state: state)
-        return UploadTransport(base: DownloadTransport(base: comparing))
+        return TransportChain(following) {
+            DuplicateHandlingTransport($0, policy: duplicates, completing: completing, state: state)
+        }
     }
 
     /// Returns the session that the parts belong to, or an error if they belong to two sessions. Both values are nil if

@@ -15,6 +15,7 @@ package struct Admission: Sendable {
     ///
     /// - Parameter noteWait: Called with each policy that the request must wait for.
     /// - Throws: The error of a policy, or the interruption of the call.
+    @inline(__always)  // a function of its own would check twice on which executor it runs
     package func enter(
         _ request: HTTPRequest, for endpoint: any Endpoint, noteWait: (any AdmissionPolicy) -> Void = { _ in }
     ) async throws -> Admitted {

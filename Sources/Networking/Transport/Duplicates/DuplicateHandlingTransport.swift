@@ -75,6 +75,9 @@ package final class DuplicateHandlingTransport: Transport {
         return try await caller.response(to: request)
     }
 
+    /// Returns whether the request is compared with other requests.
+    func compares(_ request: HTTPRequest) -> Bool { policy(for: request) != nil }
+
     /// Returns the policy for the request; nil if the request is not compared.
     private func policy(for request: HTTPRequest) -> DuplicateRequestPolicy? {
         guard let policy = request.parts.duplicates.policy ?? policy else { return nil }
