@@ -29,6 +29,15 @@ public enum AuthorizationType: Hashable, Sendable {
         }
     }
 
+    /// Whether the call carries a token if there is one.
+    var asksForToken: Bool {
+        switch self {
+        case .basic, .bearer, .custom: true
+        case .optional(let type): type.asksForToken
+        case .none, .inherited: false
+        }
+    }
+
     /// Creates the authorization type for a scheme.
     package init(scheme: String) {
         switch scheme {

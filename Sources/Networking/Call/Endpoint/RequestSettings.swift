@@ -22,7 +22,7 @@ public struct RequestSettings: Sendable {
         var networkAccess: NetworkAccess?
         var orders = HTTPRequest.Parts()
         var address: URL?
-        var condition: Result<HTTPHeader, NetworkError>?
+        var condition: CopyOnWrite<Result<HTTPHeader, NetworkError>>?
         var body: HTTPBody?
         var reportsDoubt: Bool?
         var discardsUpload: Bool?
@@ -123,8 +123,8 @@ public struct RequestSettings: Sendable {
     /// The field with the condition under which the server executes the request. A failure contains the reason why
     /// there is no such field.
     var condition: Result<HTTPHeader, NetworkError>? {
-        get { parts.value.condition }
-        set { parts.value.condition = newValue }
+        get { parts.value.condition?.value }
+        set { parts.value.condition = newValue.map { CopyOnWrite($0) } }
     }
 
     /// The body that is sent in place of the endpoint's body; nil for the endpoint's body.

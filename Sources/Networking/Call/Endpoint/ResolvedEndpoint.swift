@@ -28,7 +28,7 @@ struct ResolvedEndpoint: HTTPRequest.Part {
 }
 
 extension HTTPRequest {
-    private func endpoint<Value>(_ read: (ResolvedEndpoint) -> Value) -> Value? {
+    private func endpoint<Value>(_ read: (ResolvedEndpoint) -> Value?) -> Value? {
         parts.read(ResolvedEndpoint.self, read)
     }
 
@@ -38,10 +38,10 @@ extension HTTPRequest {
     public var isForeign: Bool { endpoint { $0.home != origin } ?? false }
 
     /// The origin of the service's environment; the request's own origin if there is none.
-    var home: HTTPOrigin? { (endpoint { $0.home } ?? nil) ?? origin }
+    var home: HTTPOrigin? { endpoint { $0.home } ?? origin }
 
     /// The path of the endpoint; nil if the request was not created from an endpoint.
-    var endpointPath: EndpointPath? { endpoint { $0.path } ?? nil }
+    var endpointPath: EndpointPath? { endpoint { $0.path } }
 
     /// Whether the request was created by hand and not from an endpoint.
     var isUnresolved: Bool { endpoint { _ in } == nil }

@@ -26,7 +26,7 @@ enum CombiningMarks {
     static func areFew(in text: UnsafeRawBufferPointer, of form: Form) -> Bool {
         var (position, count, high) = (0, 0, UInt32(0))
         while position < text.count {
-            // Most texts are ASCII. Eight ASCII bytes are compared at once.
+            // Most texts are ASCII.
             if count == 0, let plain = plainCount(text, from: position), plain > 0 {
                 position += plain
                 continue
@@ -60,16 +60,18 @@ enum CombiningMarks {
         return text.withUTF8 { areFew(in: UnsafeRawBufferPointer($0), of: form) }
     }
 
-    /// Returns the number of bytes from `start` on that are ASCII and not backslashes. Only whole groups of eight bytes
-    /// are counted. Returns nil if the first group contains another byte or has fewer than eight bytes.
+    /// Returns the number of bytes from `start` on that are ASCII and not backslashes. Only whole groups of bytes, which
+    /// are compared at once, are counted. Returns nil if the first group contains another byte, or is not complete.
     private static func plainCount(_ text: UnsafeRawBufferPointer, from start: Int) -> Int? {
-        let (ones, tops) = (UInt64(0x0101_0101_0101_0101), UInt64(0x8080_8080_8080_8080))
+        let ones = SIMD4<UInt64>(repeating: 0x0101_0101_0101_0101)
+        let (backslash, tops) = (ones &* 0x5C, ones &* 0x80)
         var position = start
-        while position + 8 <= text.count {
-            let word = text.loadUnaligned(fromByteOffset: position, as: UInt64.self)
-            let backslashes = word ^ (ones &* 0x5C)  // a zero byte for each backslash
-            guard (word | ((backslashes &- ones) & ~backslashes)) & tops == 0 else { break }
-            position += 8
+        while text.count - position >= 32 {
+            let words = text.loadUnaligned(fromByteOffset: position, as: SIMD4<UInt64>.self)
+            let backslashes = words ^ backslash  // a zero byte for each backslash
+            let others = (words | ((backslashes &- ones) & ~backslashes)) & tops
+            guard others.x | others.y | others.z | others.w == 0 else { break }
+            position &+= 32
         }
         return position > start ? position - start : nil
     }

@@ -49,11 +49,11 @@ extension HTTPAuthorization {
     public var fieldValue: String {
         switch self {
         case .bearer(let token):
-            "Bearer \(token)"
+            "Bearer " + token
         case .basic(let username, let password):
             "Basic \(Data("\(username):\(password)".utf8).base64EncodedString())"
         case .custom(let scheme, let credentials):
-            scheme.isEmpty || credentials.isEmpty ? scheme + credentials : "\(scheme) \(credentials)"
+            scheme.isEmpty || credentials.isEmpty ? scheme + credentials : scheme + " " + credentials
         }
     }
 }

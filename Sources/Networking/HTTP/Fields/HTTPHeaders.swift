@@ -118,9 +118,10 @@ public struct HTTPHeaders: Hashable, Sendable {
         case .overwrite where other.fields.count > 32:
             overwriteMany(other.fields)
         case .overwrite:
-            for (index, field) in other.fields.enumerated() {
-                let isFirst = !other.fields[..<index].contains { $0.name == field.name }
-                if isFirst { set(field) } else { append(field) }
+            let new = other.fields
+            for index in new.indices {
+                let isFirst = new.firstIndex { $0.name == new[index].name } == index
+                if isFirst { set(new[index]) } else { append(new[index]) }
             }
         }
     }

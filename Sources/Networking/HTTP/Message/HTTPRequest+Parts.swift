@@ -45,8 +45,8 @@ extension HTTPRequest {
         }
 
         /// Reads a value of the part of this type, without a copy of the part; nil if there is none.
-        func read<Wanted: HTTPRequest.Part, Value>(_ type: Wanted.Type, _ value: (Wanted) -> Value) -> Value? {
-            box(of: ObjectIdentifier(type)).map { PartBox.Of<Wanted>.read($0, value) }
+        func read<Wanted: HTTPRequest.Part, Value>(_ type: Wanted.Type, _ value: (Wanted) -> Value?) -> Value? {
+            box(of: ObjectIdentifier(type)).flatMap { PartBox.Of<Wanted>.read($0, value) }
         }
 
         /// The order of this type; an order that sets nothing if there is none.
@@ -149,7 +149,7 @@ private class PartBox: @unchecked Sendable {  // because neither this class nor 
             unsafeDowncast(box, to: Of<Part>.self).part  // cannot fail: a box contains a part of its `type`
         }
 
-        static func read<Value>(_ box: PartBox, _ value: (Part) -> Value) -> Value {
+        static func read<Value>(_ box: PartBox, _ value: (Part) -> Value?) -> Value? {
             value(unsafeDowncast(box, to: Of<Part>.self).part)  // as in `part(_:)`
         }
 

@@ -2,16 +2,17 @@
 public struct RequestAdaptingService: Sendable {
     /// The adapters, in the order in which they run.
     public let adapters: [any RequestAdapter]
-    /// For each adapter: the same adapter if it never waits, otherwise nil.
-    private let synchronous: [(any SynchronousRequestAdapter)?]
-    /// For each adapter: whether it only changes header fields.
-    private let changesOnlyFields: [Bool]
+    /// For each adapter: a closure that runs it if it never waits, otherwise nil. A closure is cheaper to copy than a
+    /// value of a protocol type.
+    private let synchronous: [(@Sendable (inout HTTPRequest, any Endpoint) throws -> Void)?]
 
     /// Creates a service from adapters. Without adapters, requests are sent as their endpoints describe them.
     public init(_ adapters: [any RequestAdapter] = []) {
         self.adapters = adapters
-        synchronous = adapters.map { ($0 as? AdHocAdapter)?.synchronous ?? $0 as? any SynchronousRequestAdapter }
-        changesOnlyFields = adapters.map { $0 is any FieldAdapter }
+        synchronous = adapters.map { adapter in
+            let adapter = (adapter as? AdHocAdapter)?.synchronous ?? adapter as? any SynchronousRequestAdapter
+            return adapter?.adapting
+        }
     }
 
     /// Returns a service with more adapters, which run last.
@@ -23,10 +24,11 @@ public struct RequestAdaptingService: Sendable {
     ///
     /// - Throws: The error of the first adapter that fails. If the call ends while an adapter waits, no further adapter
     ///   runs.
+    @inline(__always)  // a function of its own would check twice on which executor it runs
     package func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
         for index in adapters.indices {
-            if let adapter = synchronous[index] {
-                try adapter.adaptNow(&request, for: endpoint, changesOnlyFields[index])
+            if let adapt = synchronous[index] {
+                try adapt(&request, endpoint)
             } else {
                 let before = request
                 try await adapters[index].adapt(&request, for: endpoint)
@@ -39,21 +41,20 @@ public struct RequestAdaptingService: Sendable {
     /// Runs the adapters that never wait, and skips the other adapters.
     func adaptNow(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {
         for index in adapters.indices {
-            try synchronous[index]?.adaptNow(&request, for: endpoint, changesOnlyFields[index])
+            try synchronous[index]?(&request, endpoint)
         }
     }
 }
 
 extension SynchronousRequestAdapter {
-    /// Changes the request. In asynchronous code, the name `adapt` means the asynchronous method, so this method has
-    /// another name.
-    fileprivate func adaptNow(
-        _ request: inout HTTPRequest, for endpoint: any Endpoint, _ changesOnlyFields: Bool
-    ) throws {
-        guard !changesOnlyFields else { return try adapt(&request, for: endpoint) }
-        let before = request
-        try adapt(&request, for: endpoint)
-        request = request.adapted(from: before)
+    /// A closure that changes the request, and completes a request of the adapter's own.
+    fileprivate var adapting: @Sendable (inout HTTPRequest, any Endpoint) throws -> Void {
+        guard !(self is any FieldAdapter) else { return { try adapt(&$0, for: $1) } }
+        return { request, endpoint in
+            let before = request
+            try adapt(&request, for: endpoint)
+            request = request.adapted(from: before)
+        }
     }
 }
 

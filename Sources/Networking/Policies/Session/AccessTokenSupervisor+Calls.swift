@@ -31,7 +31,7 @@ extension AccessTokenSupervisor {
             let type = token.scheme ?? call.authorizationType
             let scheme = type.scheme
             try NetworkError.require(
-                scheme.isEmpty || !token.value.lowercased().hasPrefix(scheme.lowercased() + " "),
+                !token.value.beginsWithScheme(scheme),
                 "access token: its value begins with its scheme; write it without \"\(scheme)\"")
             request.headers.set(.authorization(type, token.value).from(.session(user)))
             request.carry(SessionTicket.Token(mark), of: user, in: call)
@@ -69,7 +69,7 @@ extension AccessTokenSupervisor {
         for request: HTTPRequest, of endpoint: any Endpoint, _ number: Int?, _ isFirst: @escaping @Sendable () -> Bool
     ) -> SessionTicket.Call? {
         let type = request.authorizationType(of: endpoint)
-        guard type.unwrapped.type != .none, type.unwrapped.type != .inherited else { return nil }
+        guard type.asksForToken else { return nil }
         return SessionTicket.Call(
             of: self, session: number ?? sessionNumber, request: request, as: type, isFirst: isFirst)
     }
@@ -77,7 +77,7 @@ extension AccessTokenSupervisor {
     /// Returns the session of the call of a request. Returns nil if the request carries no token, because it needs no
     /// token, is part of a refresh, or goes to another origin.
     func call(of request: HTTPRequest, _ endpoint: any Endpoint) -> SessionTicket.Call? {
-        let known = request.parts.session?.call
+        let known = request.parts.read(SessionTicket.self) { $0.call }
         let new = known == nil && request.isUnresolved ? newCall(for: request, of: endpoint, nil) { false } : nil
         guard let call = known ?? new, call.isOf(self), request.admission != .refresh else { return nil }
         guard request.origin == call.home || request.origin.map(origins.contains) ?? false else { return nil }
@@ -127,7 +127,8 @@ extension AccessTokenSupervisor {
     }
 
     private func hear(acceptance response: HTTPResponse) {
-        guard let (call, sent) = response.request.parts.session?.sending(of: self) else { return }
+        let sending = response.request.parts.read(SessionTicket.self) { $0.sending(of: self) }
+        guard let (call, sent) = sending else { return }
         let isAccepted = response.status.isSuccessful || response.status.isRedirection
         state.withLock { state in
             guard let mark = sent.mark else { return }
@@ -173,8 +174,10 @@ extension AccessTokenSupervisor {
     var refusal: RefusalRule {
         let (statuses, refuses, id) = (unauthorizedStatuses, refuses, ObjectIdentifier(self))
         @Sendable func carriesToken(_ response: HTTPResponse) -> Bool {
-            guard response.source == .network, let ticket = response.request.parts.session else { return false }
-            return ticket.token?.carriesToken == true && ticket.call?.supervisor == id
+            guard response.source == .network else { return false }
+            return response.request.parts.read(SessionTicket.self) { ticket in
+                ticket.token?.carriesToken == true && ticket.call?.supervisor == id
+            } ?? false
         }
         return RefusalRule { response in
             guard statuses.contains(response.status), carriesToken(response) else { return false }
@@ -185,6 +188,14 @@ extension AccessTokenSupervisor {
         } progress: { [weak self] response in
             self?.hear(progress: response)
         }
+    }
+}
+
+extension String {
+    /// Returns whether the text begins with the name of a scheme, in any case, and a space.
+    fileprivate func beginsWithScheme(_ scheme: String) -> Bool {
+        guard !scheme.isEmpty, utf8.dropFirst(scheme.utf8.count).first == UInt8(ascii: " ") else { return false }
+        return HTTPGrammar.isEqualIgnoringCase(utf8.prefix(scheme.utf8.count), scheme.utf8)
     }
 }
 

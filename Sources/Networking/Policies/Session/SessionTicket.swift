@@ -91,7 +91,10 @@ extension HTTPRequest.Parts {
 extension HTTPRequest {
     /// The number of the token that the request carries, counted from 0 for the first token of the session; nil if the
     /// request carries none.
-    var tokenGeneration: Int? { headers.contains(.authorization) ? parts.session?.token?.generation : nil }
+    var tokenGeneration: Int? {
+        guard headers.contains(.authorization) else { return nil }
+        return parts.read(SessionTicket.self) { $0.token?.generation }
+    }
 
     /// Assigns the request to a call that belongs to a session.
     mutating func belong(to call: SessionTicket.Call) { parts[SessionTicket.self] = SessionTicket(call: call) }

@@ -73,16 +73,18 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
     }
 
     /// Returns whether the head of a response refuses the token of the call's session.
-    func isRefusal(headOf response: HTTPResponse) -> Bool { refusal?.head(inCall(response)) ?? false }
+    func isRefusal(headOf response: HTTPResponse) -> Bool {
+        guard let refusal else { return false }
+        // The response of the call itself is not copied.
+        return continuing.map { refusal.head(response.inCall(of: $0)) } ?? refusal.head(response)
+    }
 
     /// Returns whether a response refuses the token of the call's session. The body is checked only if it is complete
     /// and in memory.
     func isRefusal(_ response: HTTPResponse) -> Bool {
-        guard let refusal else { return false }
-        let response = inCall(response)
-        if refusal.head(response) { return true }
-        guard response.cutOff == nil, case .data = response.content else { return false }
-        return refusal.body(response)
+        if isRefusal(headOf: response) { return true }
+        guard let refusal, response.cutOff == nil, case .data = response.content else { return false }
+        return refusal.body(inCall(response))
     }
 
     /// Passes a response to the session. The attempt sends several requests, and the request of this response has
