@@ -74,9 +74,9 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
 
     /// Returns whether the head of a response refuses the token of the call's session.
     func isRefusal(headOf response: HTTPResponse) -> Bool {
-        guard let refusal else { return false }
         // The response of the call itself is not copied.
-        return continuing.map { refusal.head(response.inCall(of: $0)) } ?? refusal.head(response)
+        guard let continuing else { return refusal?.head(response) ?? false }
+        return refusal?.head(response.inCall(of: continuing)) ?? false
     }
 
     /// Returns whether a response refuses the token of the call's session. The body is checked only if it is complete
