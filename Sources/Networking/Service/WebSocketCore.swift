@@ -171,11 +171,9 @@ extension WebSocketCore {
     /// From now on, ends the socket and its connection when the session ends. Returns nil if the socket does not belong
     /// to a session.
     func watchSession(_ number: Int?) -> ObservationToken? {
-        guard let number, client.resolved(settings, for: endpoint).authorizationType.unwrapped.0 != .none else {
-            return nil
-        }
+        guard let number, client.resolved(settings, for: endpoint).authorizationType.asksForToken else { return nil }
         let client = client
-        return client.configuration.session?.tokens.observe(replayingCurrent: true, on: nil) { [weak self] _ in
+        return client.session?.tokens.observe(replayingCurrent: true, on: nil) { [weak self] _ in
             guard client.sessionNumber != number else { return }
             self?.endSession()
         }

@@ -147,8 +147,8 @@ extension NetworkClient {
     /// Whether a write carries the token if there is a token, and whether the write cannot be sent without a token.
     package func authorization(of endpoint: any Endpoint) -> (sendsToken: Bool, needsToken: Bool) {
         guard session != nil else { return (false, false) }
-        let (type, isOptional) = resolved(RequestSettings(), for: endpoint).authorizationType.unwrapped
-        return type == .none || type == .inherited ? (false, false) : (true, !isOptional)
+        let type = resolved(RequestSettings(), for: endpoint).authorizationType
+        return (type.asksForToken, type.asksForToken && !type.unwrapped.isOptional)
     }
 
     /// Makes the call of a write. Before each attempt, the adapters run first, and then `check`.

@@ -89,6 +89,28 @@ extension WebSocketServiceTests {
         #expect(stub.requests.allSatisfy { $0.headers[.authorization] == "Bearer alice" })
     }
 
+    @Test("A log-out ends a socket only if it carries the token, also in a service that has only the session's parts")
+    func socketsOfOthers() async throws {
+        stub.on(.get, "/v1/chat", .webSocket { socket in while try await socket.receive() != nil {} })
+        let session = AccessTokenSupervisor(token: AccessToken("alice"), clock: clock.networkClock) { _ in
+            AccessToken("none")
+        }
+        let service = NetworkService(environment: Fixture.environment) {
+            $0.transport = stub
+            $0.clock = clock.networkClock
+            $0.requestAdaptingService = RequestAdaptingService([session.adapter])
+            $0.errorHandlingService = ErrorHandlingService([session.handler])
+        }
+        let own = service.webSocket(.get("chat").authorized(), .init { $0.pingInterval = nil })
+        let other = service.webSocket(.get("chat"), .init { $0.pingInterval = nil })
+        for socket in [own, other] { try await socket.connect() }
+        session.accessToken = AccessToken("bob")
+        while own.state == .open { await Task.yield() }
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(stub.requests.map { $0.headers[.authorization] } == ["Bearer alice", nil])
+        #expect(other.state == .open)
+    }
+
     @Test("After a log-out, a socket with an optional token connects once more, without a token")
     func optionalToken() async throws {
         stub.on(.get, "/v1/chat", .webSocket { socket in while try await socket.receive() != nil {} })
