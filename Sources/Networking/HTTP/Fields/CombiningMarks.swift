@@ -60,9 +60,10 @@ enum CombiningMarks {
         return text.withUTF8 { areFew(in: UnsafeRawBufferPointer($0), of: form) }
     }
 
-    /// Returns the number of bytes from `start` on that are ASCII and not backslashes. Only whole groups of bytes, which
-    /// are compared at once, are counted. Returns nil if the first group contains another byte, or is not complete.
+    /// Returns the number of bytes from `start` on that are ASCII and not backslashes. Only whole groups of 32 or eight
+    /// bytes are counted. Returns nil if the first eight bytes contain another byte, or are fewer.
     private static func plainCount(_ text: UnsafeRawBufferPointer, from start: Int) -> Int? {
+        guard text[start] < 0x80 else { return nil }
         let ones = SIMD4<UInt64>(repeating: 0x0101_0101_0101_0101)
         let (backslash, tops) = (ones &* 0x5C, ones &* 0x80)
         var position = start
@@ -72,6 +73,12 @@ enum CombiningMarks {
             let others = (words | ((backslashes &- ones) & ~backslashes)) & tops
             guard others.x | others.y | others.z | others.w == 0 else { break }
             position &+= 32
+        }
+        while text.count - position >= 8 {
+            let word = text.loadUnaligned(fromByteOffset: position, as: UInt64.self)
+            let backslashes = word ^ backslash.x
+            guard (word | ((backslashes &- ones.x) & ~backslashes)) & tops.x == 0 else { break }
+            position &+= 8
         }
         return position > start ? position - start : nil
     }
