@@ -86,7 +86,7 @@ public final class NetworkClient: Sendable {
     /// has been reset. Calls that start later are sent as usual. A token refresh and its calls continue. A reset that
     /// begins during another reset resets the participants again.
     public func reset() async {
-        await calls.reset([transport.whole] + configuration.resetParticipants)
+        await calls.reset([transport] + configuration.resetParticipants)
     }
 
     /// Shuts down this client and the clients that were derived from it, for example before a server process exits.

@@ -175,7 +175,7 @@ extension NetworkConfiguration {
         return errorHandlingService.between(first, and: last, mapping: errorMapping.map)
     }
 
-    /// Returns the chain of transports. The transport that is created last is the outermost.
+    /// Returns the chain of transports. Of those that are created here, the last is the outermost.
     func sending() -> TransportChain {
         let base = transport ?? PlatformTransport.shared
         let storingCookies: any Transport = cookies.map { SetCookieTransport(base: base, jar: $0) } ?? base

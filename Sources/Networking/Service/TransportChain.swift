@@ -1,9 +1,9 @@
 /// The transports of a service: uploads, downloads, duplicates and redirects, around the transports that carry cookies,
 /// store responses and send requests.
 ///
-/// A request that is no upload, for example, does not pass through ``uploads``. Most requests pass only through
-/// ``redirects``, so that few calls of functions wait for each response.
-final class TransportChain: Sendable {
+/// By default, a request passes only through the redirects. Each further transport would keep an asynchronous frame
+/// while the call waits. A call refers to its chain, so the chain is a class.
+final class TransportChain: ResetParticipant {
     private let uploads: UploadTransport
     private let downloads: DownloadTransport
     private let duplicates: DuplicateHandlingTransport
@@ -21,15 +21,22 @@ final class TransportChain: Sendable {
         uploads = UploadTransport(base: downloads)
     }
 
-    /// All transports, as one.
-    var whole: any Transport { uploads }
-
-    /// Sends a request through the transports that it needs.
+    /// Sends a request through the outermost transport that it needs. This transport sends its own requests through the
+    /// next one.
     @inline(__always)  // otherwise every waiting call retains the frame of this function, too
     func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
-        if request.parts.upload != nil { return try await uploads.send(request, delivering: delivery) }
-        if request.parts.download != nil { return try await downloads.send(request, delivering: delivery) }
-        if duplicates.compares(request) { return try await duplicates.send(request, delivering: delivery) }
+        if let upload = request.parts.upload {
+            return try await uploads.send(request, delivering: delivery, as: upload)
+        }
+        if let download = request.parts.download {
+            return try await downloads.send(request, delivering: delivery, as: download)
+        }
+        if let policy = duplicates.policy(for: request) {
+            return try await duplicates.send(request, delivering: delivery, by: policy)
+        }
         return try await redirects.send(request, delivering: delivery)
     }
+
+    /// Resets the transports. Uploads keep nothing between calls.
+    func reset() async { await downloads.reset() }
 }

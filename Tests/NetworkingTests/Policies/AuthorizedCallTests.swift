@@ -68,12 +68,14 @@ struct AuthorizedCallTests {
     @Test("A token that begins with its scheme is an error before anything is sent; a word of another scheme is none")
     func tokenWithScheme() async throws {
         let stub = server { "" }
-        let error = await Fixture.failure {
-            try await service(stub, session(AccessToken("Bearer one"))).request(.get("x").authorized())
+        for value in ["Bearer one", "bEARER one"] {
+            let error = await Fixture.failure {
+                try await service(stub, session(AccessToken(value))).request(.get("x").authorized())
+            }
+            #expect(
+                (error as? NetworkError)?.reason
+                    == "access token: its value begins with its scheme; write it without \"Bearer\"")
         }
-        #expect(
-            (error as? NetworkError)?.reason
-                == "access token: its value begins with its scheme; write it without \"Bearer\"")
         #expect(stub.requests.isEmpty)
         let other = AccessToken("bearer one", scheme: .custom("Token"))
         _ = await Fixture.failure { try await service(stub, session(other)).request(.get("x").authorized()) }

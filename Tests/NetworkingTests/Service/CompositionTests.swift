@@ -90,7 +90,7 @@ struct CompositionTests {
             client.errorHandlingService.handlers.map { "\(type(of: $0))" }
                 == ["UnauthorizedErrorHandler", "RetryErrorHandler", "GeneralErrorHandler"])
         var chain: [String] = []
-        var next: Any? = client.transport.whole
+        var next = Mirror(reflecting: client.transport).descendant("uploads")
         while let transport = next {
             chain.append("\(type(of: transport))")
             next = Mirror(reflecting: transport).children.first { $0.label == "base" }?.value

@@ -44,7 +44,7 @@ extension HTTPRequest {
     var endpointPath: EndpointPath? { endpoint { $0.path } }
 
     /// Whether the request was created by hand and not from an endpoint.
-    var isUnresolved: Bool { endpoint { _ in } == nil }
+    var isUnresolved: Bool { endpoint { _ in true } == nil }
 
     /// The number of the attempt that sends the request, beginning with 1. Adapters use it, for example to send the
     /// number to the server. It is 1 for a request that belongs to no call.

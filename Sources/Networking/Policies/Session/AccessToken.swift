@@ -4,7 +4,7 @@ public import Foundation
 ///
 /// It is `Codable`, so that the app can save it in its secure store. Its descriptions do not show the secrets.
 public struct AccessToken: Hashable, Codable, Sendable {
-    private struct Content: Sendable {
+    private struct Parts: Sendable {
         var value: String
         var expiresAt: Date?
         var refreshToken: String?
@@ -14,39 +14,39 @@ public struct AccessToken: Hashable, Codable, Sendable {
     }
 
     // Each request copies the token several times. A copy only retains one reference.
-    private var content: CopyOnWrite<Content>
+    private var parts: CopyOnWrite<Parts>
 
     /// The value of the `Authorization` field, without the scheme.
     public var value: String {
-        get { content.value.value }
-        set { content.value.value = newValue }
+        get { parts.value.value }
+        set { parts.value.value = newValue }
     }
     /// The time at which the token expires. Nil if it is not known.
     public var expiresAt: Date? {
-        get { content.value.expiresAt }
-        set { content.value.expiresAt = newValue }
+        get { parts.value.expiresAt }
+        set { parts.value.expiresAt = newValue }
     }
     /// The refresh token, which a refresh sends to get a new access token. Nil if there is none.
     public var refreshToken: String? {
-        get { content.value.refreshToken }
-        set { content.value.refreshToken = newValue }
+        get { parts.value.refreshToken }
+        set { parts.value.refreshToken = newValue }
     }
     /// The id of the session, which the supervisor assigns. Save the id with the token: processes that share the token
     /// use the id to determine whether another token belongs to the same log-in. `==` ignores the id.
     public var session: UUID? {
-        get { content.value.session }
-        set { content.value.session = newValue }
+        get { parts.value.session }
+        set { parts.value.session = newValue }
     }
     /// The scheme with which the token is sent. If nil, the authorization type of the endpoint determines it.
     public var scheme: AuthorizationType? {
-        get { content.value.scheme }
-        set { content.value.scheme = newValue }
+        get { parts.value.scheme }
+        set { parts.value.scheme = newValue }
     }
     /// The app's own values, such as the id of the user. They are saved with the token. A refresh does not keep these
     /// values: its closure has to copy them from the old token if they still apply.
     public var userInfo: [String: String] {
-        get { content.value.userInfo }
-        _modify { yield &content.value.userInfo }
+        get { parts.value.userInfo }
+        _modify { yield &parts.value.userInfo }
     }
 
     /// Creates a token.
@@ -54,8 +54,8 @@ public struct AccessToken: Hashable, Codable, Sendable {
         _ value: String, expiresAt: Date? = nil, refreshToken: String? = nil, session: UUID? = nil,
         scheme: AuthorizationType? = nil, userInfo: [String: String] = [:]
     ) {
-        content = CopyOnWrite(
-            Content(
+        parts = CopyOnWrite(
+            Parts(
                 value: value, expiresAt: expiresAt, refreshToken: refreshToken, session: session, scheme: scheme,
                 userInfo: userInfo))
     }

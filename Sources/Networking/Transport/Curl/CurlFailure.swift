@@ -37,7 +37,8 @@
         private var explanation: String {
             switch Int(code) {
             case CCURLE_COULDNT_RESOLVE_PROXY: return "the proxy's name cannot be resolved"
-            case _ where isAboutKey: return "tls.clientCertificate: the certificate or the key cannot be used"
+            case _ where isAboutClientCertificate:
+                return "tls.clientCertificate: the certificate or the key cannot be used"
             case CCURLE_SSL_CACERT_BADFILE: return "tls.trust: the certificates cannot be read"
             case CCURLE_SSL_CLIENTCERT: return "the server requires a client certificate (tls.clientCertificate)"
             default: break
@@ -71,19 +72,18 @@
             proxyStatus == 407 || [CCURLPX_NO_AUTH, CCURLPX_USER_REJECTED].contains(proxyError)
         }
 
-        /// Whether libcurl cannot use the certificate or the key that the app has configured. For a key without its
-        /// passphrase, libcurl 8.21 has another code than earlier versions.
-        private var isAboutKey: Bool {
+        /// Whether libcurl cannot use the client's certificate or key. For a key without its passphrase, newer versions
+        /// of libcurl (seen in 8.21) have another code.
+        private var isAboutClientCertificate: Bool {
             code == CCURLE_SSL_CERTPROBLEM
                 || code == CCURLE_BAD_FUNCTION_ARGUMENT && words.hasPrefix("unable to set private key")
         }
 
         private var kindOfCode: NetworkError.Kind {
             switch Int(code) {
-            // The last two cases mean errors in certificates or keys that the app has configured.
-            case CCURLE_URL_MALFORMAT: .invalidRequest
-            case _ where isAboutKey: .invalidRequest
-            case CCURLE_SSL_CACERT_BADFILE: .invalidRequest
+            // The second code means an error in certificates that the app has configured.
+            case CCURLE_URL_MALFORMAT, CCURLE_SSL_CACERT_BADFILE: .invalidRequest
+            case _ where isAboutClientCertificate: .invalidRequest
             case CCURLE_COULDNT_RESOLVE_HOST: .cannotResolveHost
             case CCURLE_COULDNT_RESOLVE_PROXY, CCURLE_PROXY: .cannotConnect
             case CCURLE_COULDNT_CONNECT: hasNoNetwork ? .notConnected : hasNoDescriptor ? .unknown : .cannotConnect

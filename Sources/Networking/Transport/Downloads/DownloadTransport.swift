@@ -17,7 +17,7 @@ struct DownloadTransport: Transport {
 
     // Not inlined, so that a request that is not a download does not need the memory of this function while it waits.
     @inline(never)
-    private func send(
+    func send(
         _ request: HTTPRequest, delivering delivery: BodyDelivery, as download: Download
     ) async throws -> HTTPResponse {
         try download.destination.check()

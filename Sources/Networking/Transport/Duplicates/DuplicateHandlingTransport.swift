@@ -60,7 +60,7 @@ package final class DuplicateHandlingTransport: Transport {
 
     // Not inlined, so that a request that is not compared does not need the memory of this function while it waits.
     @inline(never)
-    private func send(
+    func send(
         _ request: HTTPRequest, delivering delivery: BodyDelivery, by policy: DuplicateRequestPolicy
     ) async throws -> HTTPResponse {
         var request = completing?(request) ?? request
@@ -75,11 +75,8 @@ package final class DuplicateHandlingTransport: Transport {
         return try await caller.response(to: request)
     }
 
-    /// Returns whether the request is compared with other requests.
-    func compares(_ request: HTTPRequest) -> Bool { policy(for: request) != nil }
-
     /// Returns the policy for the request; nil if the request is not compared.
-    private func policy(for request: HTTPRequest) -> DuplicateRequestPolicy? {
+    func policy(for request: HTTPRequest) -> DuplicateRequestPolicy? {
         guard let policy = request.parts.duplicates.policy ?? policy else { return nil }
         return request.method.isSafe || policy.includesUnsafeMethods ? policy : nil
     }

@@ -1,19 +1,11 @@
 import Foundation
 
-/// A transport for resumable uploads. It asks the server for the offset of the upload, and sends the missing bytes.
-struct UploadTransport: Transport {
+/// Sends resumable uploads. It asks the server for the offset of the upload, and sends the missing bytes.
+struct UploadTransport {
     let base: any Transport
 
-    func send(_ request: HTTPRequest, delivering delivery: BodyDelivery) async throws -> HTTPResponse {
-        guard let upload = request.parts.upload else { return try await base.send(request, delivering: delivery) }
-        return try await send(request, delivering: delivery, as: upload)
-    }
-
-    func reset() async { await base.reset() }
-
-    // Not inlined, so that a request that is not an upload does not need the memory of this function while it waits.
-    @inline(never)
-    private func send(
+    @inline(never)  // so that a request that is not an upload does not need the memory of this function while it waits
+    func send(
         _ request: HTTPRequest, delivering delivery: BodyDelivery, as upload: UploadOrder
     ) async throws -> HTTPResponse {
         if upload.isComplete {

@@ -19,6 +19,16 @@ struct UploadTests {
         #expect(fields["Content-Type"] == "application/offset+octet-stream" && fields["Tus-Resumable"] == "1.0.0")
     }
 
+    @Test("An upload whose response goes into a file is resumable, too")
+    func intoFile() async throws {
+        let fixture = try UploadFixture()
+        let target = fixture.folder.url.appending(path: "answer")
+        _ = try await fixture.service().request(TapeEndpoint(file: fixture.file), as: .file(at: target))
+        #expect(fixture.server.methods == ["OPTIONS", "POST", "PATCH"])
+        #expect(fixture.server.complete == [fixture.content])
+        #expect(try Data(contentsOf: target).isEmpty)
+    }
+
     @Test("After a lost connection, the next attempt goes on where the server says")
     func lostConnection() async throws {
         let fixture = try UploadFixture()
