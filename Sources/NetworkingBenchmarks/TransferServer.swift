@@ -18,7 +18,7 @@
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
             let isBound = withUnsafeMutablePointer(to: &address) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                    bind(listener, address, length) == 0 && listen(listener, 16) == 0
+                    bind(listener, address, length) == 0 && listen(listener, 4_096) == 0
                         && getsockname(listener, address, &length) == 0
                 }
             }
