@@ -28,35 +28,42 @@ public struct RequestSettings: Sendable {
         var discardsUpload: Bool?
     }
 
-    /// The values of settings in which nothing is set. All such settings share these values and need no memory of
-    /// their own.
-    private static let empty = CopyOnWrite(Parts())
+    /// The values; nil if nothing is set, so that such settings need no memory. A call copies its settings several
+    /// times, and a copy only retains this reference.
+    private var storage: CopyOnWrite<Parts>?
 
-    // A call copies its settings several times. A copy only retains one reference.
-    private var parts = RequestSettings.empty
+    /// The values, for changes. To read one of them, use `storage`, so that the others are not copied.
+    private var parts: Parts {
+        get { storage?.value ?? Parts() }
+        _modify {
+            var values = storage.take() ?? CopyOnWrite(Parts())
+            defer { storage = values }  // also if the change throws an error
+            yield &values.value
+        }
+    }
 
     /// The environment: server, prefix, headers and query, replaced as a whole. Default: the environment of the
     /// service.
     public var environment: NetworkEnvironment? {
         get { sharedEnvironment?.value }
-        set { parts.value.environment = newValue.map { CopyOnWrite($0) } }
+        set { parts.environment = newValue.map { CopyOnWrite($0) } }
     }
     /// The timeouts. For each timeout that is nil, the value of the endpoint applies. If that is nil, too, the value of
     /// the service applies.
     public var timeouts: HTTPRequest.Timeouts {
-        get { parts.value.timeouts }
-        _modify { yield &parts.value.timeouts }
+        get { storage?.value.timeouts ?? HTTPRequest.Timeouts() }
+        _modify { yield &parts.timeouts }
     }
     /// The validators of the response. Default: `.standard`, which accepts 200 to 299 and the media types that `Accept`
     /// names. `[]` accepts every status.
     public var validators: [ResponseValidator]? {
-        get { parts.value.validators }
-        _modify { yield &parts.value.validators }
+        get { storage?.value.validators }
+        _modify { yield &parts.validators }
     }
     /// The maximum number of attempts, including attempts with a refreshed token. Default: 10. A value below 1 means 1.
     public var maximumAttempts: Int? {
-        get { parts.value.maximumAttempts }
-        set { parts.value.maximumAttempts = newValue }
+        get { storage?.value.maximumAttempts }
+        set { parts.maximumAttempts = newValue }
     }
     /// The maximum size of a response in memory, in bytes after content decoding. Default: 32 MiB. A larger response
     /// ends the call with ``NetworkError/Kind/responseTooLarge``, unless it is received as a file or a stream.
@@ -64,20 +71,20 @@ public struct RequestSettings: Sendable {
     /// For each 32 MiB of this size, JSON may have 2,000,000 values. An object counts as eight values, and an array as
     /// two. JSON with more values ends the call with ``NetworkError/Kind/undecodableBody``.
     public var maximumResponseSize: Int? {
-        get { parts.value.maximumResponseSize }
-        set { parts.value.maximumResponseSize = newValue }
+        get { storage?.value.maximumResponseSize }
+        set { parts.maximumResponseSize = newValue }
     }
     /// The decoder for values in responses. Default: a `JSONDecoder` with Foundation's settings. See ``BodyDecoder``
     /// for formats other than JSON.
     public var decoder: (any BodyDecoder)? {
-        get { parts.value.decoder }
-        set { parts.value.decoder = newValue }
+        get { storage?.value.decoder }
+        set { parts.decoder = newValue }
     }
     /// The encoder for values in bodies, unless a body has its own. Default: a `JSONEncoder` with Foundation's
     /// settings.
     public var encoder: (any BodyEncoder)? {
-        get { parts.value.encoder }
-        set { parts.value.encoder = newValue }
+        get { storage?.value.encoder }
+        set { parts.encoder = newValue }
     }
     /// The decoder of a call.
     var bodyDecoder: any BodyDecoder { decoder ?? JSONDecoder() }
@@ -94,58 +101,58 @@ public struct RequestSettings: Sendable {
     /// The `Idempotency-Key` of the call. Default: nil, which uses the endpoint's key (``Endpoint/idempotencyKey``).
     /// `IdempotencyKey.none` sends no key.
     public var idempotencyKey: IdempotencyKey? {
-        get { parts.value.idempotencyKey }
-        set { parts.value.idempotencyKey = newValue }
+        get { storage?.value.idempotencyKey }
+        set { parts.idempotencyKey = newValue }
     }
     /// The app's own options. For each option that is not set, the value of the endpoint applies. If the endpoint does
     /// not set it, either, the value of the service applies.
     public var options: HTTPRequest.Options {
-        get { parts.value.options }
-        _modify { yield &parts.value.options }
+        get { storage?.value.options ?? HTTPRequest.Options() }
+        _modify { yield &parts.options }
     }
 
     /// What the call orders from features of the library, for example from the cache. The call's request contains each
     /// order as a part.
     var orders: HTTPRequest.Parts {
-        get { parts.value.orders }
-        _modify { yield &parts.value.orders }
+        get { storage?.value.orders ?? HTTPRequest.Parts() }
+        _modify { yield &parts.orders }
     }
 
-    var sharedEnvironment: CopyOnWrite<NetworkEnvironment>? { parts.value.environment }
+    var sharedEnvironment: CopyOnWrite<NetworkEnvironment>? { storage?.value.environment }
 
     /// The URL, including the query, to which the call is sent in place of the endpoint's URL; nil for the endpoint's
     /// URL.
     var address: URL? {
-        get { parts.value.address }
-        set { parts.value.address = newValue }
+        get { storage?.value.address }
+        set { parts.address = newValue }
     }
 
     /// The field with the condition under which the server executes the request. A failure contains the reason why
     /// there is no such field.
     var condition: Result<HTTPHeader, NetworkError>? {
-        get { parts.value.condition?.value }
-        set { parts.value.condition = newValue.map { CopyOnWrite($0) } }
+        get { storage?.value.condition?.value }
+        set { parts.condition = newValue.map { CopyOnWrite($0) } }
     }
 
     /// The body that is sent in place of the endpoint's body; nil for the endpoint's body.
     package var body: HTTPBody? {
-        get { parts.value.body }
-        set { parts.value.body = newValue }
+        get { storage?.value.body }
+        set { parts.body = newValue }
     }
     /// Whether the call is never repeated if the server may have executed its request. Default: false.
     package var reportsDoubt: Bool? {
-        get { parts.value.reportsDoubt }
-        set { parts.value.reportsDoubt = newValue }
+        get { storage?.value.reportsDoubt }
+        set { parts.reportsDoubt = newValue }
     }
     /// Whether the call discards the resumable upload of its body, instead of sending the body. Default: false.
     var discardsUpload: Bool? {
-        get { parts.value.discardsUpload }
-        set { parts.value.discardsUpload = newValue }
+        get { storage?.value.discardsUpload }
+        set { parts.discardsUpload = newValue }
     }
     /// The meter that counts the bytes of the call. Use a meter for one call only. Default: nil.
     public var progress: RequestProgress.Meter? {
-        get { parts.value.progress }
-        set { parts.value.progress = newValue }
+        get { storage?.value.progress }
+        set { parts.progress = newValue }
     }
 
     /// How the call uses its service's cache. Default: ``ResponseCache/Rule/fresh``.
@@ -180,8 +187,8 @@ public struct RequestSettings: Sendable {
 
     /// The kinds of networks that the call may use. Default: all.
     public var networkAccess: NetworkAccess? {
-        get { parts.value.networkAccess }
-        set { parts.value.networkAccess = newValue }
+        get { storage?.value.networkAccess }
+        set { parts.networkAccess = newValue }
     }
 
     /// Creates settings with a closure that sets them: `RequestSettings { $0.retry = .standard }`.
@@ -203,12 +210,15 @@ public struct RequestSettings: Sendable {
     /// Takes the values that are not set here from `base`.
     mutating func complete(with base: RequestSettings) {
         if authorizationType == .inherited { authorizationType = base.authorizationType }
-        guard !base.parts.isShared(with: RequestSettings.empty) else { return }
-        if parts.isShared(with: RequestSettings.empty) {
-            parts = base.parts
-        } else {
-            parts.value.complete(with: base.parts.value)
-        }
+        guard let values = base.storage else { return }
+        if storage == nil { storage = values } else { parts.complete(with: values.value) }
+    }
+
+    /// Whether both settings have the same values because they share their memory, or because both set nothing. Equal
+    /// values do not always share their memory. `authorizationType` is not compared.
+    func isShared(with other: RequestSettings) -> Bool {
+        guard let storage, let values = other.storage else { return storage == nil && other.storage == nil }
+        return storage.isShared(with: values)
     }
 
     /// Creates the settings of an endpoint from its `settings`, its `idempotencyKey` and its `authorizationType`. Each
