@@ -70,10 +70,9 @@ public struct HTTPHeader: Hashable, Sendable {
     }
 
     /// Returns the same field with another source.
-    func from(_ source: Source) -> HTTPHeader {
-        var field = self
-        field.source = source
-        return field
+    consuming func from(_ source: consuming Source) -> HTTPHeader {
+        self.source = source
+        return self
     }
 
     /// Whether two fields have the same name, value and sensitivity.

@@ -35,7 +35,7 @@ public struct HTTPHeaders: Hashable, Sendable {
     /// sensitive. Setting nil removes the fields.
     public subscript(name: HTTPHeader.Name) -> String? {
         get {
-            guard let first = fields.firstIndex(where: { $0.name == name }) else { return nil }
+            guard let first = index(of: name) else { return nil }
             let rest = fields[(first + 1)...].filter { $0.name == name }
             return rest.isEmpty ? fields[first].value : ([fields[first]] + rest).map(\.value).joined(separator: ", ")
         }
@@ -53,13 +53,22 @@ public struct HTTPHeaders: Hashable, Sendable {
 
     /// Returns whether there is a field of this name.
     public func contains(_ name: HTTPHeader.Name) -> Bool {
-        fields.contains { $0.name == name }
+        index(of: name) != nil
+    }
+
+    /// Returns the position of the first field of a name. The fields are not copied, because each request is searched
+    /// for several names, and a field has several references.
+    private func index(of name: HTTPHeader.Name) -> Int? {
+        fields.withUnsafeBufferPointer { fields in
+            for index in fields.indices where fields[index].name == name { return index }
+            return nil
+        }
     }
 
     /// Replaces all fields of the same name. The new field has the position of the first replaced field. If no field
     /// has this name, appends the new field.
     public mutating func set(_ field: HTTPHeader) {
-        guard let first = fields.firstIndex(where: { $0.name == field.name }) else { return fields.append(field) }
+        guard let first = index(of: field.name) else { return fields.append(field) }
         // If a field is set to its current value, it keeps its source.
         if case .any = field.source, fields[first] == field {} else { fields[first] = field }
         var index = fields.count - 1

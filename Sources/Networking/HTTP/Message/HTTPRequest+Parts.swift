@@ -40,13 +40,23 @@ extension HTTPRequest {
             get { box(of: ObjectIdentifier(type)).map { PartBox.Of<Wanted>.part($0) } }
             set {
                 let index = all.firstIndex { $0.type == ObjectIdentifier(type) }
-                if let newValue { put(PartBox.Of(newValue), at: index) } else if let index { all.remove(at: index) }
+                if let part = consume newValue {
+                    put(PartBox.Of(part), at: index)
+                } else if let index {
+                    all.remove(at: index)
+                }
             }
         }
 
         /// Reads a value of the part of this type, without a copy of the part; nil if there is none.
         func read<Wanted: HTTPRequest.Part, Value>(_ type: Wanted.Type, _ value: (Wanted) -> Value?) -> Value? {
-            box(of: ObjectIdentifier(type)).flatMap { PartBox.Of<Wanted>.read($0, value) }
+            // Not `box(of:)`, which retains the part.
+            all.withUnsafeBufferPointer { boxes in
+                for index in boxes.indices where boxes[index].type == ObjectIdentifier(type) {
+                    return PartBox.Of<Wanted>.read(boxes[index], value)
+                }
+                return nil
+            }
         }
 
         /// The order of this type; an order that sets nothing if there is none.
