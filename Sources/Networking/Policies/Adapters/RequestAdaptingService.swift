@@ -2,16 +2,41 @@
 public struct RequestAdaptingService: Sendable {
     /// The adapters, in the order in which they run.
     public let adapters: [any RequestAdapter]
-    /// For each adapter: a closure that runs it if it never waits, otherwise nil. A closure is cheaper to copy than a
-    /// value of a protocol type.
-    private let synchronous: [(@Sendable (inout HTTPRequest, any Endpoint) throws -> Void)?]
+    private let steps: [Step]
 
     /// Creates a service from adapters. Without adapters, requests are sent as their endpoints describe them.
     public init(_ adapters: [any RequestAdapter] = []) {
         self.adapters = adapters
-        synchronous = adapters.map { adapter in
-            let adapter = (adapter as? AdHocAdapter)?.synchronous ?? adapter as? any SynchronousRequestAdapter
-            return adapter?.adapting
+        steps = Step.joined(adapters)
+    }
+
+    private enum Step {
+        typealias Change = @Sendable (inout HTTPRequest, any Endpoint) throws -> Void
+
+        /// An adapter that may wait.
+        case waiting(any RequestAdapter)
+        /// Consecutive adapters that never wait, as one closure. A closure is cheaper to copy than a value of a protocol
+        /// type for each adapter.
+        case immediate(Change)
+
+        static func joined(_ adapters: [any RequestAdapter]) -> [Step] {
+            var steps: [Step] = []
+            for adapter in adapters {
+                let immediate = (adapter as? AdHocAdapter)?.synchronous ?? adapter as? any SynchronousRequestAdapter
+                guard let change = immediate?.adapting else {
+                    steps.append(.waiting(adapter))
+                    continue
+                }
+                guard case .immediate(let earlier) = steps.last else {
+                    steps.append(.immediate(change))
+                    continue
+                }
+                steps[steps.count - 1] = .immediate { request, endpoint in
+                    try earlier(&request, endpoint)
+                    try change(&request, endpoint)
+                }
+            }
+            return steps
         }
     }
 
@@ -26,12 +51,12 @@ public struct RequestAdaptingService: Sendable {
     ///   runs.
     @inline(__always)  // a function of its own would check twice on which executor it runs
     package func adapt(_ request: inout HTTPRequest, for endpoint: any Endpoint) async throws {
-        for index in adapters.indices {
-            if let adapt = synchronous[index] {
-                try adapt(&request, endpoint)
-            } else {
+        for step in steps {
+            switch step {
+            case .immediate(let change): try change(&request, endpoint)
+            case .waiting(let adapter):
                 let before = request
-                try await adapters[index].adapt(&request, for: endpoint)
+                try await adapter.adapt(&request, for: endpoint)
                 request = request.adapted(from: before)
                 try CallScope.check()
             }
@@ -40,9 +65,7 @@ public struct RequestAdaptingService: Sendable {
 
     /// Runs the adapters that never wait, and skips the other adapters.
     func adaptNow(_ request: inout HTTPRequest, for endpoint: any Endpoint) throws {
-        for index in adapters.indices {
-            try synchronous[index]?(&request, endpoint)
-        }
+        for case .immediate(let change) in steps { try change(&request, endpoint) }
     }
 }
 
