@@ -8,12 +8,12 @@ package struct Admitted: ~Copyable, Sendable {
 
     /// An attempt that enters no policy.
     init() {
-        slots = Slots([], [])
+        slots = Slots(nil, [])
     }
 
     /// - Parameter permits: The permits of the policies; nil for a policy that was not entered.
-    init(_ policies: [any AdmissionPolicy], _ permits: [AdmissionPermit?]) {
-        slots = Slots(policies, permits)
+    init(by admission: Admission, _ permits: [AdmissionPermit?]) {
+        slots = Slots(admission, permits)
     }
 
     /// Lets the transfers of a call take the permits over.
@@ -43,7 +43,7 @@ package struct Admitted: ~Copyable, Sendable {
         }
 
         private struct Holding {
-            var policies: [any AdmissionPolicy] = []
+            var admission: Admission?
             var permits: [AdmissionPermit?] = []
             var head = Head.unknown
             /// The number of the owner who may return the permits. 0 is the call. Higher numbers are transfers, each of
@@ -51,14 +51,15 @@ package struct Admitted: ~Copyable, Sendable {
             /// has ended.
             var owner: Int? = 0
 
-            func isHeld(by owner: Int) -> Bool { self.owner == owner && !policies.isEmpty }
+            func isHeld(by owner: Int) -> Bool { self.owner == owner && !permits.isEmpty }
         }
 
-        /// Emptied when the permits are returned. Otherwise, a stored response could retain the permits of its request.
+        /// Emptied when the permits are returned. Otherwise, a stored response could retain the permits of its request
+        /// and the policies.
         private let holding: Locked<Holding>
 
-        init(_ policies: [any AdmissionPolicy], _ permits: [AdmissionPermit?]) {
-            holding = Locked(Holding(policies: policies, permits: permits))
+        init(_ admission: Admission?, _ permits: [AdmissionPermit?]) {
+            holding = Locked(Holding(admission: admission, permits: permits))
         }
 
         package var isHeld: Bool { isHeld(by: 0) }
@@ -77,21 +78,21 @@ package struct Admitted: ~Copyable, Sendable {
             }
             guard let ended else { return }
             if case .unknown = ended.head, let response = outcome.response {
-                ended.policies.hear(ended.permits, response)  // the transport has reported no head
+                ended.admission?.hear(ended.permits, response)  // the transport has reported no head
             }
-            ended.policies.leave(ended.permits, outcome)
+            ended.admission?.leave(ended.permits, outcome)
         }
 
         func end(after outcome: Result<HTTPResponse, any Error>?) { end(.after(outcome)) }
 
         func hear(_ head: () -> HTTPResponse) {
             let told: Holding? = holding.withLock { holding in
-                guard case .unknown = holding.head, !holding.policies.isEmpty else { return nil }
+                guard case .unknown = holding.head, !holding.permits.isEmpty else { return nil }
                 holding.head = .told(ending: nil)
                 return holding
             }
             guard let told else { return }
-            told.policies.hear(told.permits, head())
+            told.admission?.hear(told.permits, head())
             let ended: (Holding, AdmissionPermit.Outcome)? = holding.withLock { holding in
                 guard case .told(let outcome?) = holding.head else {
                     holding.head = .known
@@ -100,7 +101,7 @@ package struct Admitted: ~Copyable, Sendable {
                 defer { holding = Holding() }
                 return (holding, outcome)
             }
-            if let (ended, outcome) = ended { ended.policies.leave(ended.permits, outcome) }
+            if let (ended, outcome) = ended { ended.admission?.leave(ended.permits, outcome) }
         }
 
         func handOver() -> (any TransferAdmission)? { handOver(from: 0) }
@@ -155,22 +156,6 @@ extension AdmissionPermit.Outcome {
         case .success(let response): .after(response)
         case .failure(let error): .failed(error)
         case nil: .notSent
-        }
-    }
-}
-
-extension [any AdmissionPolicy] {
-    /// Passes the head of the response to each policy, in the order in which the permits are returned.
-    fileprivate func hear(_ permits: [AdmissionPermit?], _ head: HTTPResponse) {
-        for index in permits.indices.reversed() {
-            if let permit = permits[index] { self[index].heard(permit, head) }
-        }
-    }
-
-    /// Returns every permit to its policy, in the reverse order of entry.
-    func leave(_ permits: [AdmissionPermit?], _ outcome: AdmissionPermit.Outcome) {
-        for index in permits.indices.reversed() {
-            if let permit = permits[index] { self[index].leave(permit, outcome) }
         }
     }
 }

@@ -106,8 +106,8 @@ public final class BackoffGate: StagedAdmissionPolicy {
 
     /// Closes the gate if the host requests a pause.
     public func heard(_ permit: AdmissionPermit, _ head: HTTPResponse) {
-        guard let origin = permit.origin, head.request.origin == origin else { return }
         guard let (asked, isQuota) = timeAsked(by: head), min(asked, longest) > .zero else { return }
+        guard let origin = permit.origin, head.request.origin == origin else { return }
         let now = clock.now()
         let wait = closed.withLock { closed in
             closed.makeRoom(for: origin) { $0.end > now }

@@ -72,10 +72,13 @@ public final class ConcurrencyLimit: StagedAdmissionPolicy {
     /// Halves the limit of the host if the host refuses the request because of its load. Any other response that is not
     /// a server error raises a limit that was halved.
     public func heard(_ permit: AdmissionPermit, _ head: HTTPResponse) {
+        // The origins are compared only if a limit may change.
+        let isRefusal = head.status.isRefusalForLoad
+        guard isRefusal || !head.status.isServerError && state.withLock({ !$0.reduced.isEmpty }) else { return }
         guard let origin = permit.origin, head.request.origin == origin else { return }
-        if head.status.isRefusalForLoad {
+        if isRefusal {
             state.withLock { reduce(origin, &$0) }
-        } else if !head.status.isServerError, state.withLock({ !$0.reduced.isEmpty && $0.reduced[origin] != nil }) {
+        } else if state.withLock({ $0.reduced[origin] != nil }) {
             admitWaiters(at: origin) { state in
                 guard var reduced = state.reduced[origin] else { return }
                 reduced.limit += 1
