@@ -14,8 +14,6 @@ public final class NetworkClient: Sendable {
     /// If the policies, adapters and handlers belong to two sessions, the error with which every call ends. Otherwise
     /// nil.
     private let sessionError: NetworkError?
-    /// How the session recognises a refusal of its token; nil if there is no session.
-    let refusal: RefusalRule?
     /// Returns true if the handler of the session is the first error handler that can decide.
     private let startsRefresh: @Sendable () -> Bool
     let admission: Admission
@@ -27,7 +25,8 @@ public final class NetworkClient: Sendable {
     /// The calls in progress.
     let calls = RunningCalls()
     private let sharedEnvironment: CopyOnWrite<NetworkEnvironment>
-    let sharedRules: CopyOnWrite<SharedRules>
+    /// The rules of the calls that have no settings of their own.
+    let rules: CallRules
 
     var clock: NetworkClock { configuration.clock }
 
@@ -39,7 +38,6 @@ public final class NetworkClient: Sendable {
         self.configuration = configuration
         observers = RequestObservers(configuration.observers)
         (session, sessionError) = configuration.soleSession()
-        refusal = session?.refusal
         admission = Admission(configuration.policies(session))
         requestAdaptingService = configuration.adapting(session)
         let errorHandlingService = configuration.handling()
@@ -48,8 +46,7 @@ public final class NetworkClient: Sendable {
         transport = configuration.sending()
         settings = configuration.settings.over(.standard)
         sharedEnvironment = CopyOnWrite(configuration.environment)
-        sharedRules = CopyOnWrite(
-            SharedRules(clock: configuration.clock, followsRedirects: configuration.redirects.alwaysFollows))
+        rules = CallRules(settings, of: configuration, refusal: session?.refusal)
     }
 
     /// Creates a client: see ``NetworkService/init(environment:authorizedBy:configure:)``.
@@ -136,11 +133,8 @@ public final class NetworkClient: Sendable {
     ) throws -> HTTPRequest {
         var request = try EndpointRequest(endpoint: endpoint, method: method, environment: environment(of: settings))
             .make(settings, random: configuration.random)
-        if let session {
-            session.beginCall(with: &request, of: endpoint, inSession: number, isFirst: startsRefresh)
-        } else if let sessionError {
-            throw sessionError
-        }
+        if let sessionError { throw sessionError }
+        session?.beginCall(with: &request, of: endpoint, inSession: number, isFirst: startsRefresh)
         return request
     }
 

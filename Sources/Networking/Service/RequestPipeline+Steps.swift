@@ -125,14 +125,20 @@ extension RequestPipeline {
             response = try await response.inMemory(upTo: limit)
         }
         response.decideRefusal()
+        record(response, to: request)
+        answer(with: response)
+        events?.reportHead(of: response)
+        return response
+    }
+
+    /// Notifies the handlers that record responses of the response that the server has sent.
+    @inline(never)  // so that the service of the handlers is not copied
+    private func record(_ response: HTTPResponse, to request: HTTPRequest) {
         if response.source != .cache {
             client.errorHandlingService.record(response, to: request)
         } else if case .success(let received) = response.replaced {
             client.errorHandlingService.record(received, to: request)  // a stale response has replaced it
         }
-        answer(with: response)
-        events?.reportHead(of: response)
-        return response
     }
 
     private func answer(with response: HTTPResponse) {

@@ -91,7 +91,7 @@ final class RequestPipeline {
         context = TransferContext(
             events: events?.receiver, meter: track?.meter ?? settings.progress ?? events?.makeMeter(on: client.clock),
             pause: track?.pauseGate, pausesUpload: !self.method.isSafe, isDownload: requirements.isDownload,
-            refusal: client.refusal, rules: CallRules(settings, of: client))
+            rules: client.rules(for: settings))
         self.scope.admission = context
         date = client.clock.date()
         begun = client.clock.now()
@@ -119,12 +119,12 @@ final class RequestPipeline {
     ///
     /// - Throws: ``Failure``.
     func runReporting(_ read: Reading) async throws -> Outcome {
-        let outer = CallScope.current
+        let (outer, calls) = (CallScope.current, client.calls)
         outer?.add(scope)
-        client.calls.enter(scope, endpoint)
+        calls.enter(scope, endpoint)
         defer {
             outer?.remove(scope)
-            client.calls.leave(scope)
+            calls.leave(scope)
         }
         do {
             let outcome = try await run(read)

@@ -127,24 +127,12 @@ extension AccessTokenSupervisor {
     }
 
     private func hear(acceptance response: HTTPResponse) {
-        let sending = response.request.parts.read(SessionTicket.self) { $0.sending(of: self) }
-        guard let (call, sent) = sending else { return }
-        let isAccepted = response.status.isSuccessful || response.status.isRedirection
-        state.withLock { state in
-            guard let mark = sent.mark else { return }
-            state.machine.hear(acceptanceOf: mark, by: isAccepted ? call.endpointName() : nil)
-        }
-    }
-
-    /// Receives the response to one of several requests of an attempt. If the server has accepted the token earlier in
-    /// the attempt and now refuses it, the token has expired. The call may then wait for another refresh.
-    private func hear(progress response: HTTPResponse) {
-        hear(acceptance: response)
-        if let (call, _) = response.request.parts.session?.sending(of: self) { change(call) { $0.advance() } }
+        state.hear(acceptance: response, of: ObjectIdentifier(self))
     }
 
     private func hear(refusal response: HTTPResponse) {
-        guard let (call, sent) = response.request.parts.session?.sending(of: self) else { return }
+        let sending = response.request.parts.session?.sending(of: ObjectIdentifier(self))
+        guard let (call, sent) = sending else { return }
         let startsRefresh = call.isFirst()  // not under the lock
         let endpoint = AccessTokenMachine.RefusingEndpoint(call.endpointName(), status: response.status.code)
         run { machine, _ in
@@ -170,9 +158,9 @@ extension AccessTokenSupervisor {
         return refreshed == nil ? "there is a newer token" : "the token was refreshed"
     }
 
-    /// How the session recognizes a response which means that the token of the request is refused.
+    /// How the session recognises a response which means that the token of the request is refused.
     var refusal: RefusalRule {
-        let (statuses, refuses, id) = (unauthorizedStatuses, refuses, ObjectIdentifier(self))
+        let (statuses, refuses, id, state) = (unauthorizedStatuses, refuses, ObjectIdentifier(self), state)
         @Sendable func carriesToken(_ response: HTTPResponse) -> Bool {
             guard response.source == .network else { return false }
             return response.request.parts.read(SessionTicket.self) { ticket in
@@ -185,9 +173,36 @@ extension AccessTokenSupervisor {
         } body: { response in
             guard let refuses, carriesToken(response) else { return false }
             return refuses(response)
-        } progress: { [weak self] response in
-            self?.hear(progress: response)
+        } progress: { response in
+            state.hear(progress: response, of: id)
         }
+    }
+}
+
+// The rule for refusals calls these methods, so it retains the state and not the session. If a weak reference to the
+// session existed, retaining and releasing the session would take longer.
+extension Locked<AccessTokenSupervisor.State> {
+    /// Receives a response that does not refuse the token.
+    ///
+    /// - Parameter supervisor: The identity of the session's supervisor.
+    fileprivate func hear(acceptance response: HTTPResponse, of supervisor: ObjectIdentifier) {
+        let sending = response.request.parts.read(SessionTicket.self) { $0.sending(of: supervisor) }
+        guard let (call, sent) = sending else { return }
+        let isAccepted = response.status.isSuccessful || response.status.isRedirection
+        withLock { state in
+            guard let mark = sent.mark else { return }
+            state.machine.hear(acceptanceOf: mark, by: isAccepted ? call.endpointName() : nil)
+        }
+    }
+
+    /// Receives the response to one of several requests of an attempt. If the server has accepted the token earlier in
+    /// the attempt and now refuses it, the token has expired. The call may then wait for another refresh.
+    ///
+    /// - Parameter supervisor: The identity of the session's supervisor.
+    fileprivate func hear(progress response: HTTPResponse, of supervisor: ObjectIdentifier) {
+        hear(acceptance: response, of: supervisor)
+        guard let (call, _) = response.request.parts.session?.sending(of: supervisor) else { return }
+        withLock { _ in call.member.advance() }
     }
 }
 

@@ -35,8 +35,8 @@ extension SessionTicket {
         /// session sets it.
         @exclusivity(unchecked) nonisolated(unsafe) var refreshError: (any Error)?  // because one task makes the call
         private let (method, path): (HTTPMethod, EndpointPath?)
-        /// The state of the call in the session. Only the supervisor uses this property, and only under its own lock:
-        /// the supervisor decides from this state and its own state together.
+        /// The state of the call in the session. This property is used only under the lock of the supervisor's state,
+        /// because the supervisor decides from both states together.
         @exclusivity(unchecked) nonisolated(unsafe) var member: Member  // because of the supervisor's lock
 
         init(
@@ -77,8 +77,8 @@ extension SessionTicket {
     }
 
     /// Returns the call and the token of a request that carries a token of a session.
-    func sending(of supervisor: AccessTokenSupervisor) -> (Call, Token)? {
-        guard let call, let token, token.carriesToken, call.isOf(supervisor) else { return nil }
+    func sending(of supervisor: ObjectIdentifier) -> (Call, Token)? {
+        guard let call, let token, token.carriesToken, call.supervisor == supervisor else { return nil }
         return (call, token)
     }
 }

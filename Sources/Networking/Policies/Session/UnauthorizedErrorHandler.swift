@@ -25,7 +25,7 @@ public struct UnauthorizedErrorHandler: ErrorHandler, AccessTokenPart {
     /// Requests a retry if a token is available for the retry. Otherwise passes the failure on.
     public func handle(_ failure: RequestFailure) async -> ErrorHandlingResult {
         guard let response = failure.response, response.isRefusal,
-            let (call, sent) = response.request.parts.session?.sending(of: supervisor)
+            let (call, sent) = response.request.parts.session?.sending(of: ObjectIdentifier(supervisor))
         else { return .next(failure.error) }
         // If a redirect changed a POST to GET, the server has processed the POST. If the token is then refused, the
         // POST is sent again only if it is safe to repeat.

@@ -20,7 +20,7 @@ package struct CacheRequest: Sendable {
         guard !headers.contains(.ifMatch), !headers.contains(.ifUnmodifiedSince) else { return nil }
         if case .streamed = delivery {
             let fields = [HTTPHeader.Name.range, .ifNoneMatch, .ifModifiedSince]
-            guard request.parts.transfer?.isDownload != true, !fields.contains(where: headers.contains) else {
+            guard !request.isDownload, !fields.contains(where: headers.contains) else {
                 return nil
             }
         }

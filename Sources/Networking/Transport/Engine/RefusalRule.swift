@@ -1,5 +1,5 @@
 /// How a session recognises a response that refuses its token, and how it is notified of other responses. The closures
-/// do not retain the session. It is a class, because each call retains it.
+/// retain the state of the session, but not the session. It is a class, because the rules of several calls share it.
 final class RefusalRule: Sendable {
     /// Whether the head of a response refuses the token. The answer is known as soon as the head has arrived.
     let head: @Sendable (HTTPResponse) -> Bool

@@ -1,11 +1,11 @@
 import Foundation
 
-/// What a call decides about a response from its head alone.
+/// What a call decides about its responses.
 ///
 /// If the call rejects the status, the status is the outcome of the attempt, whatever happens to the body. The body is
 /// needed only for the text of the error, so it is read only within the limits of ``RejectedBody``. The body of a
 /// redirect that is followed is not needed at all.
-protocol StatusRules: Sendable {
+protocol ResponseRules: AnyObject, Sendable {
     /// The statuses that the validators of the call accept: one set for each validator that checks the status.
     var accepted: [AcceptedStatuses] { get }
     /// The maximum number of bytes of a response in memory.
@@ -16,6 +16,8 @@ protocol StatusRules: Sendable {
     var reportsDoubt: Bool { get }
     /// The clock of the call's client.
     var clock: NetworkClock { get }
+    /// How the session of the call recognises a refusal of its token; nil if the client has no session.
+    var refusal: RefusalRule? { get }
 
     /// Whether a validator of the call rejects a status.
     func reject(_ status: HTTPStatus) -> Bool

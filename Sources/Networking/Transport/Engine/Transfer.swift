@@ -91,11 +91,13 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
     ) {
         guard !head.status.isInformational || switchesProtocols, !isOver else { return }
         self.head = head
-        request.parts.transfer?.receive(head, to: request)
-        if head.status.isSuccessful, let meter = request.progress, !head.headers.isDecoded { meter.noteEncoded(nil) }
+        let context = request.parts.transfer
+        context?.receive(head, to: request)
+        let meter = head.status.isSuccessful ? context?.meter : nil
+        if let meter, !head.headers.isDecoded { meter.noteEncoded(nil) }
         guard pipe != nil else {
-            count(head)
-            if let context = request.parts.transfer, context.limitsBody(after: head, to: request) {
+            if let meter { count(head, with: meter) }
+            if let context, context.limitsBody(after: head, to: request) {
                 self.facts = facts()
                 self.facts.timing.total = nil
                 limitBody(of: head, in: context, stop())
@@ -117,8 +119,7 @@ final class Transfer: @unchecked Sendable {  // because only the engine's thread
         timer = .start(on: context.clock, total: total) { _ in stop() }
     }
 
-    private func count(_ head: ResponseHead) {
-        guard let meter = request.parts.transfer?.meter, head.status.isSuccessful else { return }
+    private func count(_ head: ResponseHead, with meter: RequestProgress.Meter) {
         self.meter = meter
         meter.beginDownload(
             at: 0,

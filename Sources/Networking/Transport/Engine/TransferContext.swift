@@ -17,27 +17,24 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
     var downloadPause: PauseGate? { pausesUpload ? nil : pause }
     /// Whether the body of the response is written into a file.
     let isDownload: Bool
-    /// How the session of the call recognises a refusal of its token; nil if the call has no session.
-    private let refusal: RefusalRule?
     /// The request of the call that the transfer continues. The session and the policies of this call are notified of
     /// the response. Nil if the transfer belongs to the call itself.
     private let continuing: HTTPRequest?
-    /// What the call decides about a response from its status alone; nil if the call accepts every status.
-    let rules: (any StatusRules)?
+    /// What the call decides about its responses; nil if the request is not sent by a call.
+    let rules: (any ResponseRules)?
+    private var refusal: RefusalRule? { rules?.refusal }
     private let held: Locked<(any TransferAdmission)?>
 
     init(
         events: (@Sendable (RequestSignal) -> Void)? = nil, meter: RequestProgress.Meter? = nil,
         pause: PauseGate? = nil, pausesUpload: Bool = false, isDownload: Bool = false,
-        admission: (any TransferAdmission)? = nil,
-        refusal: RefusalRule? = nil, rules: (any StatusRules)? = nil, continuing: HTTPRequest? = nil
+        admission: (any TransferAdmission)? = nil, rules: (any ResponseRules)? = nil, continuing: HTTPRequest? = nil
     ) {
         self.events = events
         self.meter = meter
         self.pause = pause
         self.pausesUpload = pausesUpload
         self.isDownload = isDownload
-        self.refusal = refusal
         self.rules = rules
         self.continuing = continuing
         held = Locked(admission)
@@ -99,13 +96,13 @@ package final class TransferContext: HTTPRequest.Part, CallAdmission {
     /// response head of this request. They receive the response of the attempt when the attempt ends. Only the whole
     /// attempt can be paused.
     var aside: TransferContext {
-        TransferContext(events: events, meter: meter, isDownload: isDownload, refusal: refusal, rules: rules)
+        TransferContext(events: events, meter: meter, isDownload: isDownload, rules: rules)
     }
 
     /// Returns the context of a transfer that continues after this call. The transfer takes over the permits of the
     /// call, and rejects the responses that the call rejects. `request` is the request of the call.
     func continued(for request: HTTPRequest) -> TransferContext {
-        TransferContext(admission: admission?.handOver(), refusal: refusal, rules: rules, continuing: request)
+        TransferContext(admission: admission?.handOver(), rules: rules, continuing: request)
     }
 }
 
@@ -115,6 +112,9 @@ extension HTTPRequest.Parts {
 }
 
 extension HTTPRequest {
+    /// Whether the call of the request writes the body of the response into a file. False without a call.
+    var isDownload: Bool { parts.read(TransferContext.self) { $0.isDownload } ?? false }
+
     /// Makes the request part of a call.
     mutating func belong(to context: TransferContext) { parts[TransferContext.self] = context }
 }
@@ -122,7 +122,9 @@ extension HTTPRequest {
 extension HTTPResponse {
     /// Whether the response refuses the token of the call's session. The session decides once; the response keeps the
     /// decision. False for a response that does not belong to a call.
-    var isRefusal: Bool { knownRefusal ?? request.parts.transfer?.isRefusal(self) ?? false }
+    var isRefusal: Bool {
+        knownRefusal ?? request.parts.read(TransferContext.self) { $0.isRefusal(self) } ?? false
+    }
 
     /// Whether the response refuses the token although its head does not.
     var isRefusalByBody: Bool { isRefusal && request.parts.transfer?.isRefusal(headOf: self) == false }
@@ -170,7 +172,7 @@ protocol TransferAdmission: CallAdmission {
 
 extension HTTPRequest {
     /// The meter that counts the bytes of the call, for transports; nil if the bytes are not observed.
-    public var progress: RequestProgress.Meter? { parts.transfer?.meter }
+    public var progress: RequestProgress.Meter? { parts.read(TransferContext.self) { $0.meter } }
 
     /// Opens the body to send the request once. If the call has a ``RequestProgress/Meter``, the reader reports the
     /// bytes to the meter. Open bodies with this method in a custom transport.
