@@ -15,6 +15,7 @@ package struct Locked<State: Sendable>: Identifiable, @unchecked Sendable {  // 
     }
 
     /// The identity of the storage. Only copies of the same value have the same identity.
+    @inline(__always)  // a function of its own would need the metadata of its generic type
     package var id: ObjectIdentifier { ObjectIdentifier(storage) }
 
     // `Storage.create` returns an instance of `Storage`, but its return type is the superclass.

@@ -69,12 +69,13 @@
             }
         }
 
-        /// Returns the list of a request; nil if it needs none. The list is valid as long as this object exists.
+        /// Returns the list of a request; nil if it needs none. The list is valid as long as this object exists. Reads
+        /// the origin only if there are entries.
         ///
         /// - Parameter isDirect: Whether the request bypasses the configured proxy.
-        func list(for origin: HTTPOrigin?, isDirect: Bool = false) -> UnsafeRawPointer? {
+        func list(for origin: @autoclosure () -> HTTPOrigin?, isDirect: Bool = false) -> UnsafeRawPointer? {
             guard !entries.isEmpty else { return nil }
-            let need = need(of: origin, isDirect)
+            let need = need(of: origin(), isDirect)
             if let list = lists[need] { return list.list }
             let list = CurlHeaderLines(lines(for: need))
             lists[need] = list

@@ -36,6 +36,7 @@
         @exclusivity(unchecked) var stream: CurlStreamLog.Stream?
 
         /// Creates an exchange and opens the request's body.
+        @inline(__always)  // otherwise the loop and its owner are retained twice
         init(
             _ request: HTTPRequest, delivering delivery: BodyDelivery, loop: CurlLoop, owner: any AnyObject & Sendable
         ) throws {

@@ -116,7 +116,7 @@
         /// Sets the buffers for large bodies. libcurl's own buffers have 16 KiB and 64 KiB. Larger buffers need fewer
         /// system calls.
         private func setBuffers(for request: HTTPRequest) {
-            if request.parts.transfer?.isDownload == true { set(CCURLOPT_BUFFERSIZE, 262_144) }
+            if request.isDownload { set(CCURLOPT_BUFFERSIZE, 262_144) }
             if request.body.length ?? .max > 1 << 20 { set(CCURLOPT_UPLOAD_BUFFERSIZE, 524_288) }
         }
 

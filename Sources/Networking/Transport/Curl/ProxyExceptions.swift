@@ -39,9 +39,10 @@
             return ProxyExceptions(environment["no_proxy"] ?? environment["NO_PROXY"] ?? "")
         }
 
-        /// Returns whether requests to an origin are sent without the proxy.
-        func contains(_ origin: HTTPOrigin?) -> Bool {
-            guard !entries.isEmpty, let origin else { return false }
+        /// Returns whether requests to an origin are sent without the proxy. Reads the origin only if there are
+        /// exceptions.
+        func contains(_ origin: @autoclosure () -> HTTPOrigin?) -> Bool {
+            guard !entries.isEmpty, let origin = origin() else { return false }
             let host = origin.host.lowercased().trimmingCharacters(in: ["[", "]"])
             return entries.contains {
                 $0.port == origin.port && ($0.includesHost && host == $0.host || host.hasSuffix("." + $0.host))
