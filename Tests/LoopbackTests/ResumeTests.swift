@@ -74,14 +74,29 @@ extension Loopback {
             #expect(names == ["film.mp4"])
         }
 
-        @Test("A part file with a second hard link is not modified")
+        @Test("Of a part file with a second hard link, neither the bytes nor the permissions change")
         func linkedPart() async throws {
             try await cut(after: 100_000)
-            try FileManager.default.linkItem(at: scratch.file(".film.mp4.part"), to: scratch.file("other.mp4"))
+            let other = scratch.file("other.mp4")
+            try FileManager.default.linkItem(at: scratch.file(".film.mp4.part"), to: other)
+            try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: other.path)
             #expect(destination.partialSize == 0)
             _ = try await service().request(Film(), as: .file(destination))
-            #expect(try Data(contentsOf: scratch.file("other.mp4")) == content.prefix(100_000))
+            #expect(try Data(contentsOf: other) == content.prefix(100_000))
+            #expect(try mode(of: "other.mp4") == 0o644)
             #expect(try Data(contentsOf: target) == content)
+        }
+
+        @Test("Only their owner may read the part and its description")
+        func privateFiles() async throws {
+            try await cut(after: 100_000)
+            #expect(try mode(of: ".film.mp4.part") == 0o600)
+            #expect(try mode(of: ".film.mp4.resume") == 0o600)
+        }
+
+        private func mode(of name: String) throws -> Int? {
+            let attributes = try FileManager.default.attributesOfItem(atPath: scratch.file(name).path)
+            return (attributes[.posixPermissions] as? NSNumber)?.intValue
         }
 
         @Test("An error response leaves the part for a later call")

@@ -206,16 +206,25 @@ public struct FileDestination: Sendable {
         removeNote()
         let content = response.request.parts.download?.contentName ?? contentName(response.request.url)
         guard let point = ResumePoint(response, content: content) else { return false }
-        do { try JSONEncoder().encode(point).write(to: newNote, options: .withoutOverwriting) } catch {
-            removeNote()
-            throw fault(((error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError)?.code.rawValue ?? EIO)
-        }
-        guard rename(newNote.path, note.path) == 0 else {
+        guard writeNote(try JSONEncoder().encode(point)) else {
             let code = errno
             removeNote()
             throw fault(code)
         }
         return true
+    }
+
+    /// Writes the description, which only its owner may read. If this fails, `errno` has the reason.
+    private func writeNote(_ bytes: Data) -> Bool {
+        let file = open(newNote.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard file >= 0 else { return false }
+        guard writeFile(file, bytes, at: 0) else {
+            let code = errno
+            close(file)
+            errno = code
+            return false
+        }
+        return close(file) == 0 && rename(newNote.path, note.path) == 0
     }
 
     /// Removes the description, and the new description that a process was writing when it was terminated.

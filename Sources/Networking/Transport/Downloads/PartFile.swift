@@ -41,7 +41,6 @@ final class PartFile: @unchecked Sendable {  // because a download writes chunk 
                 }
             }
             guard file >= 0 else { throw fault(errno) }
-            fchmod(file, 0o600)  // has no effect on some file systems
             guard !isLocked || flock(file, LOCK_EX | LOCK_NB) == 0, fstat(file, &status) == 0,
                 stat(url.path, &named) == 0 || errno == ENOENT
             else {
@@ -53,6 +52,8 @@ final class PartFile: @unchecked Sendable {  // because a download writes chunk 
             // This file is then no longer a part.
             let isNamed = status.st_ino == named.st_ino
             if isNamed, status.st_nlink < 2 {
+                // Only now is it certain that the file is a part, and not the complete file or a file of the app.
+                fchmod(file, 0o600)  // has no effect on some file systems
                 (descriptor, size) = (file, Int64(status.st_size))
                 return
             }
