@@ -39,7 +39,7 @@ public final class Outbox: Sendable {
     /// observation, even after a restart, until a process calls ``acknowledge(_:)``. Entries about which the app has to
     /// decide are also published again. The end of an entry that the app drops is published only once.
     public let changes: Broadcaster<Entry>
-    private let core: OutboxCore
+    let core: OutboxCore
 
     /// Opens an outbox, and begins to send its entries.
     ///

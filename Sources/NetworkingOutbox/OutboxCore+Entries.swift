@@ -26,10 +26,12 @@ extension OutboxCore {
     }
 
     /// Returns the user who writes now.
-    private func owner(of endpoint: any Endpoint, in session: WriteSession) async throws -> String? {
+    func owner(of endpoint: any Endpoint, in session: WriteSession) async throws -> String? {
         if let owner = owner(in: session) { return owner }
-        // If the session is over, the write belongs to the last user. It can be sent after this user's next log-in.
-        if session.isOver, case .user(let owner) = await on({ self.lastOwner }) { return owner }
+        // If the session is over, the write belongs to the last user. It can be sent after this user's next log-in. If
+        // another session has begun meanwhile, the last user may be that of the other session.
+        let last = await on { self.client.currentWriteSession.number == session.number ? self.lastOwner : .unknown }
+        if session.isOver, case .user(let owner) = last { return owner }
         let (sendsToken, needsToken) = client.authorization(of: endpoint)
         guard needsToken || sendsToken && session.token != nil else { return nil }
         let reason =

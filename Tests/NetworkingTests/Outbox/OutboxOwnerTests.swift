@@ -1,8 +1,9 @@
 import Foundation
 import Networking
-import NetworkingOutbox
 import NetworkingTesting
 import Testing
+
+@testable import NetworkingOutbox
 
 @Suite("The owners of an outbox's entries", .endsInTime)
 struct OutboxOwnerTests {
@@ -106,6 +107,29 @@ struct OutboxOwnerTests {
         fixture.session?.accessToken = token("2", of: "ann")
         let end = try await fixture.whileTimePasses { try await changes.next { $0.state.isEnd } }
         #expect(end.state == .sent(.created, body: Data()) && Set(fixture.keys).count == 1)
+    }
+
+    @Test("A write of a session that is over does not belong to the user who logs in before it is stored")
+    func ownerOfEarlierSession() async throws {
+        let fixture = try OutboxFixture()
+        let session = try #require(fixture.session)
+        fixture.stub.on(.post, "/notes", StubResponse(.unauthorized))
+        let outbox = try fixture.outbox()
+        var changes = Changes(of: outbox)
+        _ = try await outbox.pending()
+        session.replace(AccessToken("2"))  // a token that does not name its user
+        try await outbox.enqueue(NoteEndpoint.add("hi"))
+        _ = try await changes.next { $0.state == .sending }
+        _ = try await changes.next { $0.state != .sending }
+        #expect(session.isOver)
+        let ended = try await fixture.service.client.writeSession(fetching: false)
+        #expect(try await outbox.core.owner(of: NoteEndpoint.add("x"), in: ended) == "ann")
+        session.accessToken = token("3", of: "ben")
+        _ = try await outbox.pending()
+        let error = await #expect(throws: NetworkError.self) {
+            try await outbox.core.owner(of: NoteEndpoint.add("x"), in: ended)
+        }
+        #expect(error?.kind == .noToken)
     }
 
     @Test("A refresh that does not keep the name of the user is no log-out, and its writes go on")
