@@ -9,6 +9,8 @@ package final class WebSocketInbox: Sendable {
         var end: Result<WebSocketClose, any Error>?
         var reader: Settlement<Void>?
         var isEngineWaiting = false
+        /// The messages that were taken one after another, without a wait.
+        var takenInRow = 0
 
         mutating func take() -> WebSocketMessage? {
             if first.isEmpty { (first, last) = (last.reversed(), []) }
@@ -19,12 +21,14 @@ package final class WebSocketInbox: Sendable {
     }
 
     private enum Step {
-        case item(WebSocketMessage?, makesRoom: Bool)
+        case item(WebSocketMessage?, makesRoom: Bool, isLong: Bool)
         case wait(Settlement<Void>)
     }
 
     /// The number of bytes at which the inbox is full.
     package static let capacity = 256 << 10
+    /// After this number of messages without a wait, the reader lets other tasks run.
+    private static let longestRun = 64
     private let state = Locked(State())
     /// Settled when the inbox ends.
     private let ending = Settlement<Void>()
@@ -71,11 +75,15 @@ package final class WebSocketInbox: Sendable {
     ///
     /// - Parameter onRoom: Asks the engine to continue.
     /// - Returns: The message; nil after the close frame.
+    /// - Throws: The reason why the connection has ended, or the interruption of the reader, even if messages have
+    ///   arrived: a peer that sends all the time could otherwise keep a cancelled reader running.
     package func next(onRoom: () -> Void) async throws -> WebSocketMessage? {
+        try CallScope.checkReader()
         while true {
             switch try step() {
-            case .item(let message, let makesRoom):
+            case .item(let message, let makesRoom, let isLong):
                 if makesRoom { onRoom() }
+                if isLong { await Task.yield() }
                 return message
             case .wait(let reader):
                 defer { state.withLock { $0.reader = nil } }
@@ -92,14 +100,15 @@ package final class WebSocketInbox: Sendable {
             if let message = state.take() {
                 let makesRoom = state.isEngineWaiting && state.count <= WebSocketInbox.capacity / 2
                 if makesRoom { state.isEngineWaiting = false }
-                return .item(message, makesRoom: makesRoom)
+                state.takenInRow = (state.takenInRow + 1) % WebSocketInbox.longestRun
+                return .item(message, makesRoom: makesRoom, isLong: state.takenInRow == 0)
             }
             if let end = state.end {
                 _ = try end.get()
-                return .item(nil, makesRoom: false)
+                return .item(nil, makesRoom: false, isLong: false)
             }
             let reader = Settlement<Void>()
-            state.reader = reader
+            (state.reader, state.takenInRow) = (reader, 0)
             return .wait(reader)
         }
     }
