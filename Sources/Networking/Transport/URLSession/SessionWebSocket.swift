@@ -194,6 +194,10 @@ extension SessionWebSocket {
                     $0.arrivals += 1
                     $0.messages += 1
                 }
+                if case .text(let text) = message, let fault = WebSocketFault(in: text) {
+                    state.withLock { ($0.isReceiving, $0.hasFailed) = (false, true) }
+                    return refuse(fault.networkError, fault.code)
+                }
                 inbox.put(message)
                 state.withLock { $0.isReceiving = false }
                 receive()
@@ -203,15 +207,18 @@ extension SessionWebSocket {
         }
     }
 
+    /// Ends the WebSocket because of a message, and tells the peer the reason.
+    private func refuse(_ error: NetworkError, _ code: WebSocketClose.Code) {
+        end(error)
+        close(WebSocketClose(code, reason: error.reason ?? ""))
+    }
+
     /// Stops receiving, because receiving has failed. The task may report the close frame of the peer later than this
     /// failure.
     private func stopReceiving(_ error: any Error) {
         state.withLock { ($0.isReceiving, $0.hasFailed) = (false, true) }
         let error = networkError(error)
-        if error.kind == .responseTooLarge {
-            end(error)
-            return close(WebSocketClose(.messageTooBig, reason: error.reason ?? ""))
-        }
+        if error.kind == .responseTooLarge { return refuse(error, .messageTooBig) }
         if let close = state.withLock({ $0.closeOfPeer }) ?? task.closeOfPeer { inbox.finish(.success(close)) }
         limitClosing()
     }

@@ -234,7 +234,9 @@ extension WebSocketDecoder {
         partial = nil
         guard message.opcode == .text else { return .message(.binary(message.bytes)) }
         guard message.text.isComplete else { throw WebSocketFault(.invalidData, "a text message ends inside UTF-8") }
-        return .message(.text(String(decoding: message.bytes, as: UTF8.self)))
+        let text = String(decoding: message.bytes, as: UTF8.self)
+        if let fault = WebSocketFault(in: text) { throw fault }
+        return .message(.text(text))
     }
 }
 

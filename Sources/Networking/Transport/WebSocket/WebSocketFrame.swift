@@ -90,6 +90,14 @@ package struct WebSocketFault: Error, Equatable {
         self.reason = reason
     }
 
+    /// The fault of the text of a message; nil if it has none. Comparing a text with many combining marks in a row could
+    /// take hours.
+    init?(in text: String) {
+        guard !CombiningMarks.areFew(in: text) else { return nil }
+        self.init(
+            .policyViolation, "a text message has more than \(CombiningMarks.largestCount) combining marks in a row")
+    }
+
     static func protocolError(_ reason: String) -> WebSocketFault { WebSocketFault(.protocolError, reason) }
 
     /// The error for the reader of the socket.

@@ -56,6 +56,19 @@ struct WebSocketDecoderTests {
         }
     }
 
+    @Test("A text with more than 256 combining marks in a row is a fault, because comparing it could take hours")
+    func marks() {
+        func frame(_ count: Int) -> [UInt8] {
+            let text = Array(("x" + String(repeating: "\u{301}", count: count)).utf8)
+            return [0x81, 126, UInt8(text.count >> 8), UInt8(text.count & 0xFF)] + text
+        }
+        #expect(decode(frame(256)).1 == nil)
+        let (events, fault) = decode(frame(257))
+        #expect(events.isEmpty)
+        #expect(fault?.code == .policyViolation)
+        #expect(fault?.reason == "a text message has more than 256 combining marks in a row")
+    }
+
     @Test("Messages, fragments and control frames between them are read, however their bytes arrive")
     func messages() {
         var bytes: [UInt8] = [0x01, 3, 0x67, 0x72, 0xC3]  // "gr" and half of "ü"
