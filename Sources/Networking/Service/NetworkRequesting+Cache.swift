@@ -22,7 +22,9 @@ extension NetworkRequesting {
             request.parts.cache.rule != .off, let asked = CacheRequest(request, .only, .buffered(limit: .max)),
             let response = cache.response(to: request)?.response(to: asked, at: cache.date(), .cache)?.leavingCall(),
             response.status.isSuccessful,
-            let value = try? converter.reading.convertNow(response, pipeline.settings.bodyDecoder)
+            let value = try? JSONValue.$work.withValue(
+                JSONValue.Work(response.maximumValues),
+                operation: { try converter.reading.convertNow(response, pipeline.settings.bodyDecoder) })
         else { return nil }
         return Response(value, response)
     }

@@ -144,7 +144,7 @@ private struct WebSocketValues<Value: Decodable & Sendable>: AsyncIteratorProtoc
 
     mutating func next() async throws -> Value? {
         guard let message = try await messages.next() else { return nil }
-        return try socket.core.value(of: message) as Value
+        return try await socket.core.value(of: message) as Value
     }
 }
 

@@ -13,9 +13,14 @@ extension WebSocketCore {
     }
 
     /// Returns the value of a message.
-    func value<Value: Decodable>(of message: WebSocketMessage) throws -> Value {
-        let data = message.data
-        do { return try resolved.bodyDecoder.read(Value.self, from: data) } catch {
+    func value<Value: Decodable & Sendable>(of message: WebSocketMessage) async throws -> Value {
+        let (data, decoder) = (message.data, resolved.bodyDecoder)
+        do {
+            guard LargeBody.isLarge(data) else { return try decoder.read(Value.self, from: data) }
+            return try await LargeBody.reading(data) { try decoder.read(Value.self, from: $0) }
+        } catch let interruption as Interruption {
+            throw NetworkError.wrapping(interruption)
+        } catch {
             let fault = UndecodableBody.describe(error, reading: Value.self, from: data)
             throw NetworkError(.undecodableBody, reason: "message: \(fault)", underlying: error)
         }

@@ -74,6 +74,23 @@ struct HostileJSONTests {
         #expect(await task.value == [true, false])
     }
 
+    @Test("A stored response is decoded with the limits of a response that has just arrived")
+    func storedDecoding() async throws {
+        struct Probe: Decodable {
+            let isLimited: Bool
+            init(from decoder: any Decoder) throws { isLimited = JSONValue.work != nil }
+        }
+        let stub = StubTransport()
+        stub.on(nil, nil, StubResponse(.ok, headers: [.cacheControl: "max-age=60"], body: Data("[]".utf8)))
+        let service = NetworkService(environment: NetworkEnvironment(baseURL: URL(string: "https://api.example.com"))) {
+            $0.transport = stub
+            $0.cache = ResponseCache()
+        }
+        let _: Data = try await service.request(.get("a"), as: .data)
+        let stored = try #require(service.cachedResponse(.get("a"), as: .json(Probe.self)))
+        #expect(stored.value.isLimited)
+    }
+
     /// A type that is much larger than the text of its values.
     private struct Large: Codable, Sendable {
         var a, b, c, d: String?

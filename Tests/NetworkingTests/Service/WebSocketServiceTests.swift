@@ -77,6 +77,25 @@ struct WebSocketServiceTests {
         #expect(socket.state == .open)
     }
 
+    @Test("A large message is decoded with the limits of a large body")
+    func largeValues() async throws {
+        struct Probe: Decodable {
+            let isLimited: Bool
+            init(from decoder: any Decoder) throws { isLimited = JSONValue.work != nil }
+        }
+        stub.on(
+            .get, "/v1/chat",
+            .webSocket { socket in
+                socket.send("[]")
+                socket.send("[" + String(repeating: " ", count: 20_000) + "]")
+                while try await socket.receive() != nil {}
+            })
+        let socket = service().webSocket(.get("chat"))
+        var reader = socket.values(as: Probe.self).makeAsyncIterator()
+        #expect(try await reader.next()?.isLimited == false)
+        #expect(try await reader.next()?.isLimited == true)
+    }
+
     @Test("A lost socket waits longer each time; a connection that brought a message and lasted resets the wait")
     func waits() async throws {
         let drop = StubResponse.webSocket { $0.drop() }
