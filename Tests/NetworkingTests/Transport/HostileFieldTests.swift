@@ -89,6 +89,11 @@ struct HostileFieldTests {
         let flags = String(repeating: "\u{1F1E6}", count: 200_000)
         let link = HTTPHeader("Link", "<https://a:b@c.example/d>; rel=next, <///e:f@g.example//h@i/j>?k")
         #expect("\(link)" == "Link: <https://c.example/d>; rel=next, <///g.example//i/j>?<redacted>")
+        let next = try #require(HTTPHeaders.Link.parse("<https://u:p@c.example/d?sig=secret#x>; rel=next").first)
+        var dumped = ""
+        dump(next, to: &dumped)
+        #expect("\(next)" == "<https://c.example/d?<redacted>>; rel=\"next\"")
+        #expect(!dumped.contains("secret") && !dumped.contains("u:p"))
         #expect(URL.withoutSecrets("https://a:b@c@d.example/e//f@g/h?i") == "https://d.example/e//f@g/h")
         #expect(URL.withoutSecrets("//\(flags)") == "//\(flags)")
         #expect("\(HTTPHeader(.location, "//\(flags)"))" == "Location: //\(flags)")

@@ -1,11 +1,13 @@
 public import Foundation
 
-extension HTTPHeaders.Link: CustomStringConvertible {
-    /// The link on one line, as in a `Link` field. Control characters and characters that change the text direction are
-    /// escaped.
-    public var description: String {
+extension HTTPHeaders.Link: RedactedReflectable {
+    /// The link on one line, as in a `Link` field. `<redacted>` replaces the query, and the user information is omitted.
+    /// Control characters and characters that change the text direction are escaped.
+    var redactedDescription: String {
         let others = parameters.sorted { $0.key < $1.key }.map { "; \($0.key)=\"\($0.value)\"" }
-        return "<\(target)>; rel=\"\(relations.joined(separator: " "))\"\(others.joined())".onOneLine
+        let query = target.utf8.contains(UInt8(ascii: "?")) ? "?<redacted>" : ""
+        let address = URL.withoutUsers(target) + query
+        return "<\(address)>; rel=\"\(relations.joined(separator: " "))\"\(others.joined())".onOneLine
     }
 }
 
