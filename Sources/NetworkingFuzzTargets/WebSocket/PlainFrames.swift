@@ -100,8 +100,15 @@ struct PlainFrames {
             return false
         }
         guard let text = PlainFrames.text(ended.bytes) else { return end(1007) }
+        guard !PlainFrames.hasManyMarks(text) else { return end(1008) }
         events.append(.message(.text(text)))
         return false
+    }
+
+    /// Whether a text has more than 256 combining marks in a row. Backslashes between them do not count.
+    private static func hasManyMarks(_ text: String) -> Bool {
+        let scalars = text.unicodeScalars.filter { $0 != "\\" }
+        return scalars.split { $0.properties.canonicalCombiningClass == .notReordered }.contains { $0.count > 256 }
     }
 
     private mutating func close(_ payload: [UInt8]) -> Bool {

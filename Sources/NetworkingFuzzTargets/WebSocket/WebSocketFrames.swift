@@ -19,7 +19,7 @@ extension FuzzTarget {
         // If a compressed message is both damaged and too large, either fault may be found first.
         try require((pieces.code == nil), equals: whole.code == nil, "whether there is a fault, read in pieces")
         if !compresses { try require(pieces.code, equals: whole.code, "the code of the fault, read in pieces") }
-        try require([nil, 1002, 1007, 1009].contains(whole.code), "the code of the fault")
+        try require([nil, 1002, 1007, 1008, 1009].contains(whole.code), "the code of the fault")
         let isOneLine = whole.reason.utf8.count < 300 && whole.reason.utf8.allSatisfy { $0 >= 0x20 }
         try require(isOneLine, "the reason of the fault has several lines")
         for event in whole.events { try check(event, limit) }
